@@ -58,7 +58,7 @@ def make_dataset(folder: Path, txns: int) -> None:
     from endive.config.study import load_study
     from endive.config.study.study_text import study_text
     from endive.pipeline.dataset.latency_counts import latency_counts
-    from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
+    from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, record_digest
     from endive.pipeline.dataset.sweep_folder import STUDIES, StudyPlan, SweepFolder
     from endive.pipeline.sweep.gather import gather
     from endive.pipeline.sweep.part import PartFile, write_latencies
@@ -100,7 +100,8 @@ def make_dataset(folder: Path, txns: int) -> None:
         parquet.publish()
     gather(sweep, study.name, runs, axis_fields(study.columns, runs), records.values())
     (folder / STUDIES / f"{study.name}.toml").write_text(study_text(study))
-    sweep.summaries(study.name).seal({part.name: sweep.files(study.name, part).digest() for part in parts})
+    written = sweep.records(study.name, hashes=False)
+    sweep.summaries(study.name).seal({record["part"]: record_digest(record) for record in written})
 
 
 # ---- contenders: each is called in a process of its own ------------------------------------------------

@@ -144,6 +144,12 @@ class _SharedFiles(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no ty
             return {}
 
 
+def is_kept(module: str) -> bool:
+    """Whether compiled code of a module of this package, such as ``simulation.compiled.loop``, is on disk."""
+    folder = cache_folder()
+    return folder is not None and any(folder.glob(f"numba-{numba.__version__}/{module.replace('.', '/')}/*.nbi"))
+
+
 @lru_cache(maxsize=1)
 def cache_folder() -> Path | None:
     """Where this process keeps compiled code, if anywhere; see ``endive.code_cache``."""

@@ -61,7 +61,7 @@ def parts_there(out: Path) -> int:
 def runs_ended(out: Path) -> int:
     """Runs that have ended, by the notes of the sweep under way."""
     ended = 0
-    for note in out.glob("_progress/*/part-*"):
+    for note in out.glob("_progress/*/*/part-*"):
         with suppress(OSError):  # it has just been removed
             ended += note.read_text().count("-")
     return ended

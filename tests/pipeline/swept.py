@@ -14,6 +14,8 @@ from tests.pipeline.in_process import InProcessSpark
 from endive.config.study import load_study
 from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
 from endive.pipeline.analysis.run_analysis import Analysis, analyze
+from endive.pipeline.dataset.part_files import record_digest
+from endive.pipeline.dataset.seal import read_document, unsealed
 from endive.pipeline.sweep import part as part_module
 
 if TYPE_CHECKING:
@@ -88,7 +90,8 @@ def reseal_summaries(folder: Path) -> None:
     """The checksums as they would be if the summaries had been written so."""
     found = SweepFolder.read(folder)
     for study in found.studies:
-        found.summaries(study).seal({files.part.name: files.digest() for files in found.complete_parts(study)})
+        records = [unsealed(read_document(files.record)) for files in found.complete_parts(study)]
+        found.summaries(study).seal({record["part"]: record_digest(record) for record in records})
 
 
 def _fail_once(run: Any) -> Any:

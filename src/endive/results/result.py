@@ -192,4 +192,14 @@ def _by_txn_id(table: pa.Table) -> pa.Table:
     txn_ids = table.column("txn_id").to_numpy()
     if (np.diff(txn_ids) > 0).all():
         return table
-    return table.take(pa.array(np.argsort(txn_ids, kind="stable")))
+    order = pa.array(np.argsort(txn_ids, kind="stable"))
+    columns = [column if _is_constant(column) else column.take(order) for column in table.combine_chunks().columns]
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def _is_constant(column: pa.ChunkedArray) -> bool:
+    """Whether all rows are surely equal: what a run has not met is 0 in all of them, which is half the columns."""
+    if column.num_chunks != 1 or not pa.types.is_primitive(column.type) or column.null_count:
+        return False
+    values = column.chunk(0).to_numpy()
+    return bool((values == values[0]).all())

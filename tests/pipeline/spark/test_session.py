@@ -107,7 +107,7 @@ def test_without_java_the_message_says_what_was_tried_and_what_to_do(no_java, tm
 
 
 def test_what_spark_said_is_kept_in_a_new_file_that_nobody_else_reads(monkeypatch, tmp_path):
-    def fail(name, *, master, conf, log):
+    def fail(name, *, log, **settings):
         log.write_text("no java")
         raise EngineError("No Spark session.")
 

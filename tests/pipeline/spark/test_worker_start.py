@@ -1,12 +1,18 @@
-"""What is said when Spark's Python workers do not start."""
+"""How Spark's Python processes start, and what is said when they do not."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+import pyspark
 import pytest
 
 from endive.errors import EngineError
 from endive.pipeline.analysis.run_analysis import spark_errors
-from endive.pipeline.spark.session import LOCAL_SETTINGS, WORKER_DAEMON, no_workers
+from endive.pipeline.spark.session import LOCAL_SETTINGS, SIMULATIONS, WORKER_DAEMON, no_workers
+from endive.pipeline.spark.spark_home import home_without_zip
+from endive.pipeline.spark.worker_daemon import SIMULATES
 from endive.pipeline.sweep import run_sweep
 
 SAID = (
@@ -34,3 +40,26 @@ def test_other_complaints_are_not_about_that():
 
 def test_the_module_is_the_one_that_the_session_names():
     assert WORKER_DAEMON == LOCAL_SETTINGS["spark.python.daemon.module"]
+
+
+def test_workers_are_told_by_the_name_that_their_daemon_knows_to_load_the_engine():
+    assert [f"spark.executorEnv.{SIMULATES}"] == list(SIMULATIONS)
+
+
+def test_the_spark_of_a_command_is_the_installed_one_without_its_zips(monkeypatch):
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    for _ in range(2):  # made, and found again
+        with home_without_zip():
+            entries = {entry.name: entry.resolve() for entry in Path(os.environ["SPARK_HOME"]).iterdir()}
+
+        installed = Path(pyspark.__file__).resolve().parent
+        assert {name: installed / name for name in ("bin", "jars")} == {name: entries[name] for name in ("bin", "jars")}
+        assert "python" not in entries
+    assert "SPARK_HOME" not in os.environ
+
+
+def test_a_spark_that_the_user_names_is_taken(monkeypatch):
+    monkeypatch.setenv("SPARK_HOME", "/opt/spark")
+    with home_without_zip():
+        assert "/opt/spark" == os.environ["SPARK_HOME"]
+    assert "/opt/spark" == os.environ["SPARK_HOME"]

@@ -98,6 +98,17 @@ def test_a_sweep_whose_plan_another_one_has_changed_says_so_and_takes_nothing_aw
     assert 12 == run_sweep(planned(), store, InProcessSpark).kept
 
 
+def test_a_study_that_is_done_leaves_nothing_of_its_killed_sweeps(planned, store):
+    run_sweep(planned(seeds=1), store, InProcessSpark)
+    left = [store / f"{place}/study=small/dead/{name}" for place, name in (("_progress", "note"), ("_staging", "part"))]
+    for place in left:
+        place.write(b"")
+
+    run_sweep(planned(), store, InProcessSpark)
+
+    assert not [place for place in left if place.exists()]
+
+
 def test_what_another_sweep_has_not_committed_yet_is_left_to_it_for_a_day(planned, store, monkeypatch):
     run_sweep(planned(seeds=1), store, InProcessSpark)
     theirs = store / "_staging" / "other" / "attempt-1" / "part.parquet"

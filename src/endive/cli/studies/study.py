@@ -16,6 +16,7 @@ from endive.cli.options import Detail, Engine
 from endive.cli.studies.sweep import (
     exit_if_failed,
     print_outcome,
+    simulating,
     swept,
     warn_if_long,
 )
@@ -46,10 +47,10 @@ def study(
     from endive.config.study import load_study
     from endive.pipeline import PlannedStudy
     from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
-    from endive.pipeline.spark.session import parse_conf, session_on_demand, with_workers
+    from endive.pipeline.spark.session import session_on_demand, with_workers
 
     require_vega()
-    settings = {**SETTINGS, **parse_conf(conf or [])}
+    settings = simulating(SETTINGS, engine, conf)
     planned = PlannedStudy.of(load_study(file, overrides or (), seeds, slo))
     if not yes:
         planned.refuse_if_large()

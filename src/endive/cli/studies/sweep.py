@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -80,9 +80,9 @@ def sweep(
     from endive.errors import OutputError
     from endive.pipeline import PlannedStudy, SweepFolder
     from endive.pipeline.dataset.dataset_table import write_table
-    from endive.pipeline.spark.session import PYTHON_JOBS, parse_conf, session_on_demand, with_workers
+    from endive.pipeline.spark.session import PYTHON_JOBS, session_on_demand, with_workers
 
-    settings = {**PYTHON_JOBS, **parse_conf(conf or [])}
+    settings = simulating(PYTHON_JOBS, engine, conf)
     planned = PlannedStudy.of(load_study(study, overrides or (), seeds, slo))
     if dry_run:
         _print_plan(planned, out, master, engine, detail)
@@ -112,6 +112,13 @@ def sweep(
     if rows is not None:
         typer.echo(f"{rows:,} txns in the table {table}")
     exit_if_failed(outcome)
+
+
+def simulating(settings: Mapping[str, str], engine: Engine, conf: Sequence[str] | None) -> dict[str, str]:
+    """Settings of a session whose workers simulate, with those that the user gives."""
+    from endive.pipeline.spark.session import SIMULATIONS, parse_conf
+
+    return {**settings, **(SIMULATIONS if engine is not Engine.REFERENCE else {}), **parse_conf(conf or [])}
 
 
 def _check_table(name: str, detail: Detail) -> None:

@@ -1,10 +1,10 @@
-"""All txns of a dataset, counted by Spark: one scan, one aggregation, by four numbers.
+"""All txns of a dataset, counted by Spark: one scan, one aggregation, by three numbers.
 
-``count_txns`` groups by point, seed, *cell* and *sort*. A cell is the bin of simulated time in which a txn was
-submitted, the one in which it ended, and whether it counts for the window; a sort is its operation type, source and
-status and, of the window's txns that ended, the bins of its attempts and of n_behind. Texts would double what a group
-costs, and exact attempts would make nearly as many groups as there are txns. ``count_slots`` rolls the groups up, and
-``count_tables`` makes tables of that.
+``count_txns`` groups by point, seed and *code*, which is made of a *cell* and a *sort*. A cell is the bin of simulated
+time in which a txn was submitted, the one in which it ended, and whether it counts for the window; a sort is its
+operation type, source and status and, of the window's txns that ended, the bins of its attempts and of n_behind. Texts
+would double what a group costs, and exact attempts would make nearly as many groups as there are txns. ``count_slots``
+rolls the groups up, and ``count_tables`` makes tables of that.
 ``count_figures`` sums what ``endive verify dataset`` compares. Sums are of whole numbers: their order does not matter.
 """
 
@@ -86,6 +86,11 @@ class Labels:
     kinds: Sequence[str]
     sources: Sequence[str]
 
+    @property
+    def sorts(self) -> int:
+        """How many sorts of txns there may be."""
+        return len(self.kinds) * len(self.sources) * len(STATUSES) * _TRIES
+
 
 def numbered_runs(windows: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Points of ``run_windows`` under a number, ``place``, with the bounds all their runs share; and the runs there.
@@ -110,9 +115,9 @@ def with_bounds(txns: DataFrame, points: DataFrame) -> DataFrame:
 
 
 def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
-    """Txns of ``with_bounds`` by ``place``, ``seed``, ``cell`` and ``sort``: ``GROUP_SUMS``.
+    """Txns of ``with_bounds`` by ``place``, ``seed`` and ``code``: ``GROUP_SUMS``.
 
-    ``count_slots`` takes cells and sorts apart. ``TRY_SUMS`` mean something only where tries were counted.
+    ``count_slots`` takes codes apart. ``TRY_SUMS`` mean something only where tries were counted.
     """
     from pyspark.sql import functions as sf
 
@@ -123,9 +128,10 @@ def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
     tries = f"1L + {place_of_count_sql('attempts')} * {BEHIND_PLACES}L + {behind}"
     is_counted = f"status_code < 2 and {_is_inside('submit_us')}"
     of_kind = f"(kind_code * {len(labels.sources)}L + source_code) * {len(STATUSES)}L + status_code"
+    cell = f"({submitted} * {bins}L + coalesce({ended}, 0L)) * 4L + {flags}"
+    sort = f"({of_kind}) * {_TRIES}L + if({is_counted}, {tries}, 0L)"
     terms = {
-        "cell": f"({submitted} * {bins}L + coalesce({ended}, 0L)) * 4L + {flags}",
-        "sort": f"({of_kind}) * {_TRIES}L + if({is_counted}, {tries}, 0L)",
+        "code": f"({cell}) * {labels.sorts}L + {sort}",
         "commit_us": us("commit_latency_ms"),
         "attempts": "cast(attempts as bigint)",
         "n_behind": "greatest(cast(n_behind_first as bigint), 0L)",
@@ -140,7 +146,7 @@ def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
     )
     keyed = coded.selectExpr("place", "seed", *(f"{term} as {name}" for name, term in terms.items()))
     sums = (sf.expr(f"coalesce(sum({name}), 0L) as {name}") for name in GROUP_SUMS[1:])
-    return keyed.groupBy("place", "seed", "cell", "sort").agg(sf.count(sf.lit(1)).alias("txns"), *sums)
+    return keyed.groupBy("place", "seed", "code").agg(sf.count(sf.lit(1)).alias("txns"), *sums)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,36 +184,52 @@ def count_slots(groups: DataFrame, runs: DataFrame, labels: Labels, bins: int) -
     """
     from pyspark.sql import functions as sf
 
-    slots, name = Slots(bins), f"label div {len(STATUSES)}"
+    slots = Slots(bins)
     known = groups.join(sf.broadcast(runs), on=["place", "seed"], how="inner")  # a semi join would be made per txn
-    numbered = known.repartition("place", "seed").selectExpr(
+    parted = known.repartition("place", "seed").selectExpr(
+        "place", "seed", *GROUP_SUMS, f"code div {labels.sorts} as cell", f"code % {labels.sorts} as sort"
+    )
+    numbered = parted.selectExpr(
         "*",
         f"cast(sort div {_TRIES} as int) as label",
         f"cast(sort % {_TRIES} as int) as tries",
         f"cast(cell div {4 * bins} as int) as submit_bin",
         f"cast(cell div 4 % {bins} as int) + {slots.ends} as end_slot",
     )
-    status = f"label % {len(STATUSES)}"
-    commit_slot = f"if({status} = 0, end_slot, -1)"
     entries = [
-        "submit_bin, label",
-        f"if({status} < 2, end_slot, -1), label",
-        f"if(tries > 0, tries + {slots.tries}, -1), label",
-        f"cast(cell & 3 as int) + {slots.window}, label",
-        f"{commit_slot}, {WHOLE}",
-        f"{commit_slot}, cast({WHOLE - 1} - {name} div {len(labels.sources)} as int)",
-        f"{commit_slot}, cast({WHOLE - 1 - len(labels.kinds)} - {name} % {len(labels.sources)} as int)",
+        "submit_bin",
+        f"if(label % {len(STATUSES)} < 2, end_slot, -1)",
+        f"if(tries > 0, tries + {slots.tries}, -1)",
+        f"cast(cell & 3 as int) + {slots.window}",
     ]
-    entered = numbered.selectExpr(
-        "place", "seed", *GROUP_SUMS, f"stack({len(entries)}, {', '.join(entries)}) as (slot, label_code)"
-    ).where("slot >= 0")
-    of_seeds = entered.groupBy("place", "seed", "slot", "label_code").agg(*_sums(GROUP_SUMS))
-    pooled = of_seeds.selectExpr(
-        *("place", "slot", "label_code as label", *GROUP_SUMS),
+    entered = _stack(numbered, ["place", "seed", "label", *GROUP_SUMS], "slot", entries).where("slot >= 0")
+    of_seeds = entered.groupBy("place", "seed", "slot", "label").agg(*_sums(GROUP_SUMS))
+    pooled = _with_pools(of_seeds, labels, slots).selectExpr(
+        *("place", "slot", "label", *GROUP_SUMS),
         f"if(slot between {slots.window} and {slots.tries}, seed, null) as seed",
-        "if(label_code < 0, txns * txns, 0L) as squared",
+        "if(label < 0, txns * txns, 0L) as squared",
     )
     return pooled.groupBy("place", "seed", "slot", "label").agg(*_sums(SLOT_SUMS))
+
+
+def _with_pools(of_seeds: DataFrame, labels: Labels, slots: Slots) -> DataFrame:
+    """The slots of every seed, and below them its commits by the bin they ended in under the labels below zero."""
+    name = f"label div {len(STATUSES)}"
+    is_commit = f"slot >= {slots.ends} and slot < {slots.window} and label % {len(STATUSES)} = 0"
+    pools = [
+        f"{WHOLE}",
+        f"cast({WHOLE - 1} - {name} div {len(labels.sources)} as int)",
+        f"cast({WHOLE - 1 - len(labels.kinds)} - {name} % {len(labels.sources)} as int)",
+    ]
+    entries = ["label", *(f"if({is_commit}, {pool}, null)" for pool in pools)]
+    entered = _stack(of_seeds, ["place", "seed", "slot", *GROUP_SUMS], "pool", entries).where("pool is not null")
+    pooled = entered.groupBy("place", "seed", "slot", "pool").agg(*_sums(GROUP_SUMS))
+    return pooled.withColumnRenamed("pool", "label")
+
+
+def _stack(frame: DataFrame, columns: Sequence[str], name: str, entries: Sequence[str]) -> DataFrame:
+    """Each row once for each of ``entries``, which becomes its column ``name``."""
+    return frame.selectExpr(*columns, f"stack({len(entries)}, {', '.join(entries)}) as {name}")
 
 
 def _sums(names: Sequence[str]) -> list[Column]:

@@ -24,6 +24,7 @@ from endive.pipeline.dataset.part_files import (
     Part,
     PartFiles,
     damaged_summary,
+    record_digest,
 )
 from endive.pipeline.dataset.places import DatasetPath, found_in, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
@@ -136,7 +137,7 @@ def _detail_of(parts: list[Part]) -> str:
 
 def _problem(files: PartFiles) -> str | None:
     try:
-        files.read_record(fetches=True)
+        files.read_record(hashes=True)
     except OutputError as error:
         return str(error)
     return None
@@ -152,7 +153,7 @@ def _damaged_summaries(folder: SweepFolder, study: str, parts: list[PartFiles]) 
         yield str(error)
         return
     for files in parts:
-        if files.part.name in told and files.digest() != told[files.part.name]:
+        if files.part.name in told and record_digest(files.read_record(hashes=False)) != told[files.part.name]:
             yield str(damaged_summary(summaries.checksums, "it speaks of other parts"))
 
 

@@ -100,10 +100,11 @@ class PartFiles:
         document = {"part": self.part.name, "point": self.part.point, "files": told, "runs": list(runs)}
         write_whole(self.record, sealed(document))
 
-    def read_record(self, *, fetches: bool = False) -> Record:
+    def read_record(self, *, hashes: bool | None = None) -> Record:
         """The record of a complete part, with its files checked; OutputError if one is damaged.
 
-        Of objects in a store only the size is compared, unless ``fetches``: a digest would cost their transfer.
+        ``hashes``: whether by their digests or only by their sizes. If it is not said, objects in a store are checked
+        by their sizes: a digest would cost their transfer.
         """
         try:
             document: Record = unsealed(read_document(self.record))
@@ -119,14 +120,8 @@ class PartFiles:
         for dataset, path in expected.items():
             if dataset not in files:
                 raise self._damaged(self.record, f"it does not know the file in {dataset}")
-            self._check_parquet(path, files[dataset], reads=fetches or isinstance(path, Path))
+            self._check_parquet(path, files[dataset], reads=isinstance(path, Path) if hashes is None else hashes)
         return document
-
-    def digest(self) -> str:
-        """The digest of what was measured, with those of the other files; the same whenever the part is simulated."""
-        document = unsealed(read_document(self.record))
-        runs = [{key: value for key, value in run.items() if key != "wall_s"} for run in document["runs"]]
-        return content_digest(json.dumps({**document, "runs": runs}, sort_keys=True, allow_nan=False).encode())
 
     def make_places(self) -> None:
         """The folders that its files lie in."""
@@ -165,6 +160,12 @@ class PartFiles:
     def _damaged(self, path: DatasetPath, what: str) -> OutputError:
         there = [file for file in self._in_order_of_removal if file.exists()]
         return OutputError(f"{path} is damaged: {what}. {_remedy(there)}")
+
+
+def record_digest(record: Record) -> str:
+    """The digest of what was measured, with those of the other files; the same whenever the part is simulated."""
+    runs = [{key: value for key, value in run.items() if key != "wall_s"} for run in record["runs"]]
+    return content_digest(json.dumps({**record, "runs": runs}, sort_keys=True, allow_nan=False).encode())
 
 
 def _remedy(files: Iterable[DatasetPath]) -> str:

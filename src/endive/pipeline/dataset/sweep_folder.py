@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from endive.pipeline.dataset.part_files import (
     TRANSACTIONS,
     Part,
     PartFiles,
+    Record,
     Summaries,
 )
 from endive.pipeline.dataset.places import (
@@ -203,11 +205,10 @@ class SweepFolder:
             path for dataset in (TRANSACTIONS, RECORDS) for path in self.partition(dataset, study).glob("**/part-*")
         }
 
-    def records(self, study: str) -> list[dict[str, Any]]:
-        """What the parts that are there say of their runs; OutputError if a file is damaged."""
+    def records(self, study: str, *, hashes: bool | None = None) -> list[Record]:
+        """The records of the parts that are there; OutputError if a file is damaged (``PartFiles.read_record``)."""
         with ThreadPoolExecutor(READERS) as readers:
-            documents = list(readers.map(PartFiles.read_record, self.complete_parts(study)))
-        return [run for document in documents for run in document["runs"]]
+            return list(readers.map(partial(PartFiles.read_record, hashes=hashes), self.complete_parts(study)))
 
     def _all_files(self, study: str) -> list[PartFiles]:
         return [self.files(study, part) for part in self.studies[study].parts]
@@ -217,7 +218,8 @@ class SweepFolder:
     def sweep_out(self, own: str | None = None) -> None:
         """Remove what killed sweeps left behind: temporary files, parts that nobody committed, notes on progress.
 
-        A store has no lock, so others may be at work there: what is the sweep's ``own`` goes, and what is a day old.
+        A store has no lock, so others may be at work there: what is ``own``, a sweep's or a finished study's, goes, and
+        what is a day old. Nothing else is ever half there.
         """
         for place in (self.path / PROGRESS, self.path / STAGING):
             if isinstance(place, Path) or has_lock(place):
@@ -227,7 +229,7 @@ class SweepFolder:
                 remove_tree(place / own)
             place.remove_all(older_than_s=ABANDONED_S)
         if not has_lock(self.path):
-            return  # where nothing is ever half there
+            return
         for dataset in (RECORDS, RUNS, GROUPS, LATENCIES, TRANSACTIONS, STUDIES, FILES):
             for leftover in (self.path / dataset).glob("**/.*.tmp"):
                 leftover.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,7 @@ from endive.errors import ConfigError, EngineError
 from endive.pipeline.spark.java import provide_java
 from endive.pipeline.spark.jvm_stderr import stderr_into, stderr_without_empty_phrases
 from endive.pipeline.spark.masters import CONNECT, STANDALONE, check_answer, check_reachable, local_cores, with_retries
+from endive.pipeline.spark.spark_home import home_without_zip
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,6 +61,8 @@ AGGREGATIONS: Final = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "18",
 }
+# For jobs that simulate with the compiled engine: the workers' daemon loads it, and they have it.
+SIMULATIONS: Final = {"spark.executorEnv.ENDIVE_WORKERS_SIMULATE": "1"}
 LOCAL_SETTINGS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -77,11 +80,13 @@ def make_session(
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
     log: Path | None = None,
+    finds_sources: bool = True,
 ) -> SparkSession:
     """A session on ``master``: ``local[N]``, ``spark://..``, ``k8s://..``, ``yarn`` or ``sc://..`` (Spark Connect).
 
     Without one, what ``spark-submit`` or SPARK_REMOTE decided holds, else every core of this machine. What the JVM
-    and its workers say goes into ``log``, or to stderr.
+    and its workers say goes into ``log``, or to stderr. ``finds_sources``: whether Spark looks for data sources that
+    installed packages bring, which takes a process of its own.
     """
     logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)  # it logs, at length, that a JVM has gone
     try:
@@ -108,7 +113,8 @@ def make_session(
     for key, value in {**settings, **(conf or {})}.items():
         builder = builder.config(key, value)
     try:
-        with stderr_without_empty_phrases() if log is None else stderr_into(log):
+        home = nullcontext() if finds_sources or not (master or "").startswith("local") else home_without_zip()
+        with home, stderr_without_empty_phrases() if log is None else stderr_into(log):
             session: SparkSession = builder.getOrCreate()
     except Exception as error:
         where = master or "the configured master"
@@ -133,7 +139,7 @@ def session_on_demand(
     def make() -> SparkSession:
         if not made:
             with signals_deferred():
-                made.append(make_session(name, master=master, conf=conf, log=log))
+                made.append(make_session(name, master=master, conf=conf, log=log, finds_sources=False))
         return made[0]
 
     is_log_wanted = False

@@ -21,8 +21,9 @@ import pyarrow as pa
 from endive.config.study.absolute_paths import with_paths
 from endive.config.study.study_text import study_text
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
+from endive.kernel_cache import is_kept
 from endive.pipeline.dataset.check import forget_damaged, is_manifest_broken, rebuilt_plans
-from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part
+from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part, Record, record_digest
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STAGING, STUDIES, StudyPlan, SweepFolder
@@ -34,8 +35,6 @@ from endive.pipeline.sweep.work import Progress, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_TINY: Final = {"simulation": {"duration_ms": 1_000}}
 
 COMMIT_EVERY_S: Final = 60.0  # of work, which is lost if a driver dies
 FIRST_PACE: Final = 30_000.0  # txns that a core does in a second: a slow guess, until a job has been timed
@@ -83,23 +82,26 @@ def run_sweep(
         folder.sweep_out()
         if repairs and name in folder.studies:
             forget_damaged(folder, name)
-        kept = _complete(folder, planned)
+        kept = _runs_in(_records(folder, name))
         if retries_failed:
             kept = _forget_failed(folder, name, kept)
         try:
             if len(kept) < len(planned.runs):
                 _simulate_missing(folder, planned, detail, engine, session, progress, commit_every_s)
         finally:
-            records = _complete(folder, planned)
+            records = _records(folder, name, hashes=False)  # what was there has been checked, the rest was written now
+            runs = _runs_in(records)
             if name in folder.studies:
-                _finish(folder, planned, records)
+                _finish(folder, planned, runs, {record["part"]: record_digest(record) for record in records})
+        if len(runs) == len(planned.runs):
+            folder.sweep_out(own=_of_study(name))  # what killed sweeps left: nobody will commit it any more
     return SweepOutcome(
         folder=folder.path,
         study=name,
-        simulated=len(records) - len(kept),
+        simulated=len(runs) - len(kept),
         kept=len(kept),
-        failed=tuple((run_id, record["error"]) for run_id, record in records.items() if record["error"]),
-        txns=sum(record.get("txns") or 0 for record in records.values()),
+        failed=tuple((run_id, run["error"]) for run_id, run in runs.items() if run["error"]),
+        txns=sum(run.get("txns") or 0 for run in runs.values()),
         transactions_bytes=_transactions_bytes(folder, name),
         wall_s=time.monotonic() - start_s,
     )
@@ -129,12 +131,13 @@ def _refuse_mixing(folder: SweepFolder, planned: PlannedStudy, detail: str) -> N
         )
 
 
-def _complete(folder: SweepFolder, planned: PlannedStudy) -> dict[str, dict[str, Any]]:
-    """Records of the runs that are there, by run; OutputError if a file is damaged."""
-    name = planned.study.name
-    if name not in folder.studies:
-        return {}
-    return {record["run_id"]: record for record in folder.records(name)}
+def _records(folder: SweepFolder, name: str, *, hashes: bool | None = None) -> list[Record]:
+    return folder.records(name, hashes=hashes) if name in folder.studies else []
+
+
+def _runs_in(records: Sequence[Record]) -> dict[str, Record]:
+    """What the records of parts say of runs, by run."""
+    return {run["run_id"]: run for record in records for run in record["runs"]}
 
 
 def _forget_failed(folder: SweepFolder, name: str, records: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -182,11 +185,11 @@ def _simulate_missing(
     name = planned.study.name
     runs = {run.run_id: run for run in planned.runs}
     missing = folder.missing_parts(name)
-    token = secrets.token_hex(4)
-    notes = folder.path / PROGRESS / token
+    own = f"{_of_study(name)}/{secrets.token_hex(4)}"
+    notes = folder.path / PROGRESS / own
     with place_errors(notes):
         notes.mkdir(parents=True)
-    options = {"study": name, "engine": engine, "notes": str(notes), "staging": str(folder.path / STAGING / token)}
+    options = {"study": name, "engine": engine, "notes": str(notes), "staging": str(folder.path / STAGING / own)}
     try:
         with watched(notes, missing, runs, progress):
             _share_workers(spark)
@@ -202,7 +205,12 @@ def _simulate_missing(
             return  # Spark ended after the last part was done: nothing is missing
         raise EngineError(_describe_error(error)) from error
     finally:
-        folder.sweep_out(own=token)
+        folder.sweep_out(own=own)
+
+
+def _of_study(name: str) -> str:
+    """The folder of a study among notes on progress and parts that nobody has committed."""
+    return f"study={name}"
 
 
 def _session_and_cores(make_session: SessionMaker, engine: str) -> tuple[SparkSession, int]:
@@ -304,13 +312,13 @@ def _describe_error(error: Exception) -> str:
 # ---- gather ------------------------------------------------------------------------------------------
 
 
-def _finish(folder: SweepFolder, planned: PlannedStudy, records: Mapping[str, Any]) -> None:
+def _finish(folder: SweepFolder, planned: PlannedStudy, runs: Mapping[str, Record], parts: Mapping[str, str]) -> None:
+    """Write what sums up a study; ``parts`` are the digests of those it comes from."""
     folder.make_places(planned.study.name)
     kept = {path: f"../{FILES}/{name}" for name, path in _files(planned).items()}
     text = study_text(with_paths(planned.study, kept))
     write_whole(folder.path / STUDIES / f"{planned.study.name}.toml", text.encode())
-    gather(folder, planned.study.name, planned.runs, planned.axes, records.values())
-    parts = {files.part.name: files.digest() for files in folder.complete_parts(planned.study.name)}
+    gather(folder, planned.study.name, planned.runs, planned.axes, runs.values())
     folder.summaries(planned.study.name).seal(parts)
 
 
@@ -320,22 +328,11 @@ def _transactions_bytes(folder: SweepFolder, name: str) -> int:
 
 
 def start_warm_up(engine: str) -> threading.Thread | None:
-    """Begin to load the engine; None if it is not the compiled one. Join it before workers start on this machine."""
-    if engine == "reference":
+    """Begin to compile the engine; None if that is not needed. Join it before workers start on this machine."""
+    from endive.pipeline.spark.worker_daemon import load_engine
+
+    if engine == "reference" or is_kept("simulation.compiled.loop"):
         return None
-    thread = threading.Thread(target=load_engine, args=(engine,), name="endive-warm-up", daemon=True)
+    thread = threading.Thread(target=load_engine, name="endive-warm-up", daemon=True)
     thread.start()
     return thread
-
-
-def load_engine(engine: str) -> None:
-    """Compile the engine, or load it from disk; nothing if it is not the compiled one."""
-    from endive.simulation import Simulation
-
-    if engine == "reference":
-        return
-
-    try:
-        Simulation(_TINY).run(engine="compiled")
-    except Exception:
-        pass  # the runs will say what is wrong

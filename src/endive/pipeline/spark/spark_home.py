@@ -1,0 +1,60 @@
+"""The installed Spark without the zip that it puts before everything else on the path of its Python processes.
+
+Python compiles what it imports from a zip anew in every process: half a second each, and a sweep starts four. On this
+machine they find the same PySpark installed. Without its zip Spark looks for no data sources of other packages either,
+which is a process less.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import endive
+from endive.code_cache import code_folder
+
+SPARK_HOME: Final = "SPARK_HOME"
+_WITH_ZIPS: Final = "python"
+
+
+@contextmanager
+def home_without_zip() -> Iterator[None]:
+    """Sessions that are started in the block have it, unless the user has named a Spark or there is no place for it."""
+    home = None if os.environ.get(SPARK_HOME) else _make_home()
+    if home is None:
+        yield
+        return
+    os.environ[SPARK_HOME] = str(home)
+    try:
+        yield
+    finally:
+        del os.environ[SPARK_HOME]
+
+
+def _make_home() -> Path | None:
+    """A folder of links to all of the installed Spark but its zips; the next session finds it again."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    installed, kept = Path(_find_spark_home()), code_folder(Path(endive.__file__).parent)
+    if kept is None:
+        return None
+    home = kept / f"spark-{hashlib.blake2b(bytes(installed), digest_size=8).hexdigest()}"
+    if home.exists():
+        return home
+    made = None
+    try:
+        made = Path(tempfile.mkdtemp(dir=kept))
+        for entry in installed.iterdir():
+            if entry.name != _WITH_ZIPS:
+                (made / entry.name).symlink_to(entry)
+        made.rename(home)
+    except OSError:  # no links here, or another process was faster
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+    return home if home.exists() else None
