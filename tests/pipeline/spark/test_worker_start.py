@@ -8,8 +8,10 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from endive import kernel_cache
 from endive.errors import EngineError
 from endive.pipeline.analysis.run_analysis import spark_errors
+from endive.pipeline.spark import worker_daemon
 from endive.pipeline.spark.session import LOCAL_SETTINGS, SIMULATIONS, WORKER_DAEMON, no_workers
 from endive.pipeline.spark.spark_home import home_without_zip
 from endive.pipeline.spark.worker_daemon import SIMULATES
@@ -63,3 +65,27 @@ def test_a_spark_that_the_user_names_is_taken(monkeypatch):
     with home_without_zip():
         assert "/opt/spark" == os.environ["SPARK_HOME"]
     assert "/opt/spark" == os.environ["SPARK_HOME"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "is_kept", "compiles"), [("auto", False, 1), ("auto", True, 0), ("reference", False, 0)]
+)
+def test_the_driver_compiles_the_engine_only_if_workers_will_need_it_and_nobody_has(
+    engine, is_kept, compiles, monkeypatch
+):
+    compiled = []
+    monkeypatch.setattr(run_sweep, "is_kept", lambda module: is_kept)
+    monkeypatch.setattr(worker_daemon, "load_engine", lambda: compiled.append(1))
+
+    thread = run_sweep.start_warm_up(engine)
+    if thread is not None:
+        thread.join()
+
+    assert compiles == len(compiled)
+
+
+def test_the_module_of_the_kept_engine_is_one_that_is_compiled():
+    worker_daemon.load_engine()
+
+    assert kernel_cache.cache_folder() is None or kernel_cache.is_kept("simulation.compiled.loop")
+    assert not kernel_cache.is_kept("simulation.compiled.nothing")
