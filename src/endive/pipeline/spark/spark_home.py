@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-import endive
 from endive.code_cache import code_folder
 
 SPARK_HOME: Final = "SPARK_HOME"
 _WITH_ZIPS: Final = "python"
+_PACKAGE: Final = Path(__file__).parents[2]
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def _make_home() -> Path | None:
     """A folder of links to all of the installed Spark but its zips; the next session finds it again."""
     from pyspark.find_spark_home import _find_spark_home
 
-    installed, kept = Path(_find_spark_home()), code_folder(Path(endive.__file__).parent)
+    installed, kept = Path(_find_spark_home()), code_folder(_PACKAGE)
     if kept is None:
         return None
     home = kept / f"spark-{hashlib.blake2b(bytes(installed), digest_size=8).hexdigest()}"
