@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -45,16 +43,12 @@ def _make_home() -> Path | None:
     if kept is None:
         return None
     home = kept / f"spark-{hashlib.blake2b(bytes(installed), digest_size=8).hexdigest()}"
-    if home.exists():
-        return home
-    made = None
     try:
-        made = Path(tempfile.mkdtemp(dir=kept))
+        home.mkdir(exist_ok=True)
         for entry in installed.iterdir():
             if entry.name != _WITH_ZIPS:
-                (made / entry.name).symlink_to(entry)
-        made.rename(home)
-    except OSError:  # no links here, or another process was faster
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
-    return home if home.exists() else None
+                with suppress(FileExistsError):  # linked before, or by another process now
+                    (home / entry.name).symlink_to(entry)
+    except OSError:  # no links here
+        return None
+    return home
