@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pyspark
@@ -50,6 +51,7 @@ def test_workers_are_told_by_the_name_that_their_daemon_knows_to_load_the_engine
 
 def test_the_spark_of_a_command_is_the_installed_one_without_its_zips(monkeypatch):
     monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     for _ in range(2):  # made, and found again
         with home_without_zip():
             entries = {entry.name: entry.resolve() for entry in Path(os.environ["SPARK_HOME"]).iterdir()}
@@ -58,6 +60,12 @@ def test_the_spark_of_a_command_is_the_installed_one_without_its_zips(monkeypatc
         assert {name: installed / name for name in ("bin", "jars")} == {name: entries[name] for name in ("bin", "jars")}
         assert "python" not in entries
     assert "SPARK_HOME" not in os.environ
+
+
+def test_workers_of_another_python_keep_the_zip(monkeypatch):
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    with home_without_zip():
+        assert "SPARK_HOME" not in os.environ
 
 
 def test_a_spark_that_the_user_names_is_taken(monkeypatch):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,14 +18,19 @@ from typing import Final
 from endive.code_cache import code_folder
 
 SPARK_HOME: Final = "SPARK_HOME"
+PYSPARK_PYTHON: Final = "PYSPARK_PYTHON"
 _WITH_ZIPS: Final = "python"
 _PACKAGE: Final = Path(__file__).parents[2]
 
 
 @contextmanager
 def home_without_zip() -> Iterator[None]:
-    """Sessions that are started in the block have it, unless the user has named a Spark or there is no place for it."""
-    home = None if os.environ.get(SPARK_HOME) else _make_home()
+    """Sessions that are started in the block have it, unless there is no place for it.
+
+    Nor if the user has named a Spark, or another Python for the workers, which may have no PySpark but the zip's.
+    """
+    is_named = os.environ.get(SPARK_HOME) or os.environ.get(PYSPARK_PYTHON, sys.executable) != sys.executable
+    home = None if is_named else _make_home()
     if home is None:
         yield
         return
