@@ -47,12 +47,12 @@ def test_every_figure_of_every_operation_type_and_source_is_that_of_the_simulato
 
 def test_a_run_simulated_alone_says_the_same(analysis, swept):
     """The two tests above compare with what the sweep wrote; this one with the simulator itself."""
-    run = told_by_sweep(swept, "runs", "mixed")[1]
+    runs = told_by_sweep(swept, "runs", "mixed")
+    run = next(run for run in runs if run["committed_in_window_per_s"] != run["committed_per_s"])
     result = endive.simulate(json.loads(run["config"]), seed=run["seed"])
     (found,) = (row for row in analysis.tables["runs"].to_pylist() if row["run_id"] == run["run_id"])
 
     assert figures_of({**result.summary(), "requests": result.requests()}) == figures(found)
-    assert result.summary()["committed_in_window_per_s"] != result.summary()["committed_per_s"]
     ended = found["txns_committed"] + sum(result.summary()["txns"]["aborted"].values())
     assert [
         result.requests()["total"] / ended,
