@@ -111,7 +111,7 @@ def compare(document: Mapping[str, Any], cell: Mapping[str, Any], options: Optio
     simulated = simulate_closed(configuration(document, cell), range(groups * len(runs)))
     slower = float(cell["slower"])
     what = {"table": cell["way"], "delays": f"x {slower:g}", "writers": cell["writers"]}
-    found = closed_checks("append", what, runs, simulated, cell["seconds"])
+    found = closed_checks("append: ", what, runs, simulated, cell["seconds"])
     is_noisy = slower == 1.0 and cell["writers"] > 1
     return [replace(check, note=NOISY) if is_noisy and _is_of_noise(check) else check for check in found]
 
