@@ -39,7 +39,7 @@ STATISTICS: Final = (
     (
         "limit believes runs that differ",
         _ANSWERS + "limit_search.py",
-        "verdict.outcome != CANNOT_TELL and not (may_double(samples) and do_runs_differ(samples, config))",
+        "verdict.outcome != CANNOT_TELL and not are_too_few(samples, config)",
         "verdict.outcome != CANNOT_TELL",
         ENOUGH,
     ),
@@ -81,7 +81,7 @@ STATISTICS: Final = (
     (
         "advice is given on runs that differ",
         _ANSWERS + "advice/advise.py",
-        "advice.verdict.outcome != CANNOT_TELL and not (may_double(samples) and do_runs_differ(samples, config))",
+        "advice.verdict.outcome != CANNOT_TELL and not are_too_few(samples, config)",
         "advice.verdict.outcome != CANNOT_TELL",
         ENOUGH,
     ),
