@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from endive.answers.variation import Base, base_of
 from endive.config import SimulationConfig, parse_config
 
 
@@ -36,6 +37,17 @@ def busy_config(clients: int = 8, **sections: dict[str, object]) -> SimulationCo
             **sections,
         }
     )
+
+
+def jobs_that_meet_in_some_runs() -> Base:
+    """Their phases are drawn once per run: in some runs they meet all the time, in others never."""
+    jobs = {
+        "name": "jobs",
+        "arrivals": {"kind": "jobs", "jobs": 8, "period_ms": "10s"},
+        "runtime": {"distribution": "fixed", "ms": 1_000},
+    }
+    slo = {"objective": "jobs.success_rate >= 10 %"}
+    return base_of({"simulation": {"duration_ms": "10min"}, "source": [jobs], "catalog": {"type": "cas"}, "slo": slo})
 
 
 def merge_config(duration: str) -> SimulationConfig:

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from tests.answers.conftest import busy_config
+from tests.answers.conftest import busy_config, jobs_that_meet_in_some_runs
 
 from endive.answers import run_count
 from endive.answers.advice.advise import advise_on
@@ -48,17 +48,6 @@ def test_more_runs_are_taken_only_while_the_objective_cannot_be_told():
 )
 def test_runs_are_doubled_while_that_is_cheap(runs, txns, may):
     assert may is may_double([SimpleNamespace(n_txns=txns)] * runs)
-
-
-def jobs_that_meet_in_some_runs():
-    """Their phases are drawn once per run: in some runs they meet all the time, in others never."""
-    jobs = {
-        "name": "jobs",
-        "arrivals": {"kind": "jobs", "jobs": 8, "period_ms": "10s"},
-        "runtime": {"distribution": "fixed", "ms": 1_000},
-    }
-    slo = {"objective": "jobs.success_rate >= 10 %"}
-    return base_of({"simulation": {"duration_ms": "10min"}, "source": [jobs], "catalog": {"type": "cas"}, "slo": slo})
 
 
 def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told(monkeypatch):

@@ -10,7 +10,7 @@ from typing import Final
 
 from endive.answers.estimates import judge_samples
 from endive.answers.replicate import Replicator
-from endive.answers.run_count import do_runs_differ, may_double, runs_for
+from endive.answers.run_count import are_too_few, runs_for
 from endive.answers.variation import Base
 from endive.config.slo import objective_of
 from endive.errors import ConfigError
@@ -72,7 +72,7 @@ class Search:
         while True:
             samples = self.replicator.samples(config, range(first, first + count))
             verdict = judge_samples(objective, samples, CONFIDENCE)
-            is_sure = verdict.outcome != CANNOT_TELL and not (may_double(samples) and do_runs_differ(samples, config))
+            is_sure = verdict.outcome != CANNOT_TELL and not are_too_few(samples, config)
             if is_sure or count >= self.seeds_max or self.is_spent:
                 break
             count = min(2 * count, self.seeds_max)

@@ -1,6 +1,7 @@
 """Runs until the figures of an objective are known as well as was asked.
 
-The runs are ``endive.answers.replicate``'s.
+The runs are ``endive.answers.replicate``'s. The first look is at as many of them as ``endive.answers.run_count`` takes
+unasked: three that happen to agree look precise.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final
 
 from endive.answers.estimates import estimate_of
 from endive.answers.replicate import Replicator
+from endive.answers.run_count import RUNS_FEW, are_too_few, runs_for
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
 from endive.errors import ObjectiveError
@@ -18,7 +20,6 @@ from endive.objectives import Estimate, Objective, Subject
 from endive.objectives.fields import SHARE
 
 SIMULATIONS_MAX: Final = 200
-_SEEDS_FIRST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +56,18 @@ def replicate(
     if precision is None:
         return replicator.samples(config, range(first, first + (seeds or 1)))
     limit = seeds or SIMULATIONS_MAX
-    count = min(_SEEDS_FIRST, limit)
+    count = min(limit, max(RUNS_FEW, runs_for(replicator.samples(config, [first])[0].n_txns)))
     while True:
         samples = replicator.samples(config, range(first, first + count))
         estimates = {subject: estimate_of(samples, subject) for subject in objective.subjects}
         reached = max(reach_of(subject, estimate) for subject, estimate in estimates.items())
-        if reached <= precision.share:
+        is_reached = reached <= precision.share
+        if is_reached and (count >= limit or not are_too_few(samples, config)):
             return samples
         if count >= limit:
             worst = max(estimates, key=lambda subject: reach_of(subject, estimates[subject]))
             raise ObjectiveError(_not_reached(worst, reach_of(worst, estimates[worst]), precision, limit))
-        factor = 4.0 if math.isinf(reached) else (reached / precision.share) ** 2
+        factor = 2.0 if is_reached else 4.0 if math.isinf(reached) else (reached / precision.share) ** 2
         count = min(limit, max(count + 1, math.ceil(count * min(4.0, factor))))
 
 

@@ -63,6 +63,11 @@ def may_double(samples: Sequence[Sample]) -> bool:
     return len(samples) >= RUNS and doubled <= RUNS_MOST and doubled * samples[0].n_txns <= TXNS_MORE_MAX
 
 
+def are_too_few(samples: Sequence[Sample], config: SimulationConfig) -> bool:
+    """Whether runs differ and twice as many are cheap: whatever was found may be of the kinds that were seen."""
+    return may_double(samples) and do_runs_differ(samples, config)
+
+
 def do_runs_differ(samples: Sequence[Sample], config: SimulationConfig) -> bool:
     """Whether whole runs are of different kinds, by what commits or by how many commits are slow, in any source."""
     for scope, name in ((ALL, ""), *((SOURCE, source.name) for source in config.sources)):
@@ -75,11 +80,15 @@ def do_runs_differ(samples: Sequence[Sample], config: SimulationConfig) -> bool:
             outcome_counts(parts),
             ([int((run > slow).sum()) for run in latencies], [len(run) for run in latencies]),
         )
-        for hits, of in shares:
-            is_seen = min(sum(hits), sum(of) - sum(hits)) >= EVENTS_ENOUGH  # of fewer, no run can show that it differs
-            if is_seen and (share_design(hits, of, CONFIDENCE) or 1.0) >= DESIGN_MANY:
-                return True
+        if any(does_share_differ(hits, of) for hits, of in shares):
+            return True
     return False
+
+
+def does_share_differ(hits: Sequence[int], of: Sequence[int]) -> bool:
+    """Whether runs differ in a share by more than their txns explain."""
+    is_seen = min(sum(hits), sum(of) - sum(hits)) >= EVENTS_ENOUGH  # of fewer, no run can show that it differs
+    return is_seen and (share_design(hits, of, CONFIDENCE) or 1.0) >= DESIGN_MANY
 
 
 def runs_note(samples: Sequence[Sample]) -> str | None:

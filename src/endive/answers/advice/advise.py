@@ -20,7 +20,7 @@ from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.length import long_enough
 from endive.answers.price import usd_per_commit
 from endive.answers.replicate import Replicator
-from endive.answers.run_count import do_runs_differ, may_double
+from endive.answers.run_count import are_too_few, may_double
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
@@ -328,7 +328,7 @@ def _surely(asked: _Asked, advice: Advice) -> Advice:
     most = min(SEEDS_MOST, TXNS_MOST // txns)
     while 2 * advice.seeds <= most and advice.verdict.holds:
         samples = asked.samples(config, advice.seeds)
-        if advice.verdict.outcome != CANNOT_TELL and not (may_double(samples) and do_runs_differ(samples, config)):
+        if advice.verdict.outcome != CANNOT_TELL and not are_too_few(samples, config):
             break
         advice = asked.advice(advice.levers, config, advice.words, advice.keys, 2 * advice.seeds)
     return advice
