@@ -28,6 +28,8 @@ def verdict(text, **estimates):
         ("b.success_rate <= 1 * a.success_rate", MET, True),
         ("a.success_rate <= 1 * b.success_rate", NOT_MET, False),
         ("a.success_rate <= 2 * b.success_rate", CANNOT_TELL, True),
+        ("a.success_rate >= 2 * b.success_rate", CANNOT_TELL, False),
+        ("a.success_rate >= 1.5 * b.success_rate", MET, True),
     ],
 )
 def test_a_comparison_is_met_only_if_it_holds_in_the_whole_interval(text, outcome, holds):

@@ -42,6 +42,12 @@ def test_a_part_without_a_txn_says_so():
     assert "a.success_rate >= 99 %: cannot tell: no txn of it ended in the window" == describe_verdict(part)
 
 
+def test_where_all_fail_there_is_no_latency_though_txns_ended():
+    (part,) = judge(parse_objective("a.p95_commit <= 5s", NAMES), lambda _: Estimate(None, txns=0)).parts
+
+    assert "a.p95_commit <= 5 s: cannot tell: no txn of it committed in the window" == describe_verdict(part)
+
+
 def test_txns_that_tell_less_than_one_each_are_needed_in_larger_number():
     (part,) = judge(
         parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(1.0, 0.98, 1.0, 1_000, 16, 4.0)

@@ -20,7 +20,9 @@ NOT_MET: Final = "not met"
 CANNOT_TELL: Final = "cannot tell"
 ONE_RUN: Final = "one run cannot tell how runs differ"
 NO_TXN: Final = "no txn of it ended in the window"
+NO_COMMIT: Final = "no txn of it committed in the window"
 TOO_CLOSE: Final = "it is too close to the limit"
+_OF_ENDED: Final = (("success_rate",), ("retries_mean",))  # means over txns that ended; others are over commits
 MORE_MAX: Final = 1_000  # times as many txns: what is closer to its limit nobody waits for
 
 
@@ -35,7 +37,8 @@ def doubt_text(part: Judged) -> str:
     """What keeps a comparison from being told, or what would tell it."""
     estimate = part.found
     if estimate.value is None:
-        return NO_TXN
+        field = part.subject.field
+        return NO_TXN if field.is_of_data or field.path in _OF_ENDED else NO_COMMIT
     if estimate.runs == 1:
         return ONE_RUN
     more = more_txns(part)
