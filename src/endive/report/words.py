@@ -130,6 +130,7 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "none_ended": "None ended",
     "unsteady_window": "Unsteady window",
     "single_seed": "Too few seeds",
+    "few_seeds": "Few seeds of txns that retry",
     "assumed_figures": "Assumed figures",
     "unsaid_catalog_latency": "Catalog latency not given",
     "unsaid_overlap": "Overlap not given",

@@ -14,6 +14,8 @@ RUN = {
     "status": "ok",
     "error": None,
     "txns_submitted": 1000,
+    "txns_committed": 990,
+    "txns_in_flight_executing": 0,
     "txns_in_flight_committing": 10,
     "success_rate": 1.0,
 }
@@ -22,6 +24,7 @@ POINT = {
     "point": 0,
     "seeds": 3,
     "success_rate": 1.0,
+    "retries_mean": 0.39,
     "commit_latency_p50_ms": 100.0,
     "commit_latency_p95_ms": 150.0,
     "commit_latency_drift": 0.25,
@@ -57,10 +60,27 @@ def test_a_run_beyond_a_limit_is_worth_one(run, expected):
         ({"commit_latency_drift": 0.26}, ("unsteady_window", 0, None, 0.26)),
         ({"commit_latency_drift": -0.26}, ("unsteady_window", 0, None, -0.26)),
         ({"seeds": 1}, ("single_seed", None, None, 1.0)),
+        ({"retries_mean": 0.4, "seeds": 15}, ("few_seeds", None, None, 1.0)),
     ],
 )
 def test_a_configuration_beyond_a_limit_is_worth_one(point, expected):
     assert [expected] == told(point=point)
+
+
+def test_seeds_that_differ_in_what_commits_are_few_until_256():
+    """Sixteen that agree are enough; half of these commit nothing."""
+
+    def kinds(*committed):
+        runs = [{**RUN, "seed": seed, "txns_committed": committed[seed % 2]} for seed in range(16)]
+        point = {**POINT, "seeds": 16, "retries_mean": 0.4}
+        return [row["text"] for row in warnings(runs, [point], {"s": 16}).to_pylist()]
+
+    assert [] == kinds(900, 900)
+    (text,) = kinds(900, 0)
+    assert (
+        "1 of 1 configurations. Txns retry, so a run may tip over for good: 16 runs may all miss what 17 % of runs do; "
+        "intervals do not know what no run did. Take 256 runs or more to rely on them." == text
+    )
 
 
 def test_too_few_commits_do_not_tell_drift_from_chance():

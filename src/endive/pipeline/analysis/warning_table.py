@@ -15,7 +15,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.answers.caveats import caveats_of_config
+from endive.answers.caveats import caveats_of_config, few_runs
+from endive.answers.run_count import does_share_differ
 from endive.config import parse_config
 from endive.config.catalog_profile import UNSAID
 from endive.errors import EndiveError
@@ -80,6 +81,25 @@ def _of_study(runs: list[Row], points: list[Row], planned: int) -> Iterator[dict
             f"{single:,} of {len(points):,} configurations have a single seed, so they have no interval. Sweep with "
             "--seeds 3 or more.",
         )
+    few = list(_few_seeds(runs, points))
+    if few:
+        yield _warning("few_seeds", len(few), f"{len(few):,} of {len(points):,} configurations. {few[0]}")
+
+
+def _few_seeds(runs: list[Row], points: list[Row]) -> Iterator[str]:
+    """What every other answer says of as few runs of a configuration."""
+    of_point: dict[int, list[Row]] = {}
+    for row in runs:
+        if row["status"] == "ok":
+            of_point.setdefault(row["point"], []).append(row)
+    for point in points:
+        alike = of_point.get(point["point"], [])
+        ended = [
+            row["txns_submitted"] - row["txns_in_flight_executing"] - row["txns_in_flight_committing"] for row in alike
+        ]
+        do_differ = does_share_differ([row["txns_committed"] for row in alike], ended)
+        if (text := few_runs(point, point["seeds"], do_differ=do_differ)) is not None:
+            yield text
 
 
 def _of_points(points: Iterable[Row]) -> Iterator[dict[str, Any]]:
