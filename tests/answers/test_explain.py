@@ -7,8 +7,9 @@ import pytest
 from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers.run_records import Records
-from endive.answers.stories.explain import chosen_txns, explain_run
+from endive.answers.stories.explain import chosen_txns, explain_base, explain_run
 from endive.answers.stories.timeline import trace_text
+from endive.answers.variation import base_of
 from endive.config import parse_config
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
@@ -79,6 +80,15 @@ def test_the_replay_is_the_run(explained):
         assert records[story.record["txn_id"]] == story.record
         lost_ms = sum((a.end_us - a.begin_us) / 1000.0 for a in story.attempts if not a.is_installed)
         assert lost_ms <= story.record["commit_latency_ms"]
+
+
+def test_without_a_duration_the_run_is_as_long_as_that_of_the_other_answers():
+    """An hour has no compaction in its window that a job of every three hours submits."""
+    rare = {"name": "rare", "recipe": "spark_rewrite_data_files", "interval_ms": "3h", "touched_files": 0}
+    found = explain_base(base_of({"table": {"data_files": 100, "snapshots_kept_max": 9}, "source": [rare]}))
+
+    assert "simulation.duration_ms is not given, so a run is 7 d long" in found.caveats[-1]
+    assert not [text for text in found.caveats if "no txn was submitted" in text]
 
 
 def test_a_replay_that_takes_long_is_announced(monkeypatch):

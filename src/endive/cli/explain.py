@@ -39,14 +39,14 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
-    from endive.answers.stories.explain import explain_run
+    from endive.answers.stories.explain import explain_base
     from endive.answers.stories.timeline import trace_text
+    from endive.answers.variation import base_of
     from endive.cli.replay_note import print_note, with_note
-    from endive.config import load_simulation_config
     from endive.results.writer import write_atomically
 
-    resolved = load_simulation_config(config, overrides or ())
-    explanation = explain_run(resolved, seed=seed, txn=txn, worst=worst, where=where, with_blame=blame)
+    base = base_of(config, overrides or [])
+    explanation = explain_base(base, seed=seed, txn=txn, worst=worst, where=where, with_blame=blame, announce=_announce)
     if trace is not None:
         write_atomically(trace, trace_text(explanation).encode())
     if as_json:

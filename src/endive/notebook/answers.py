@@ -24,7 +24,7 @@ from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX
 from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import Sample
-from endive.answers.stories.explain import Explanation, explain_run
+from endive.answers.stories.explain import Explanation, explain_base
 from endive.answers.variation import ConfigLike, base_of
 from endive.notebook.show import answer_html, answer_text, text_table, warning_html, warning_lines
 from endive.objectives.names import SOURCE
@@ -269,7 +269,5 @@ def explain(
     with_blame: bool = False,
 ) -> ExplanationAnswer:
     """The story of chosen txns: one by its number, or the worst of those for which ``where`` holds."""
-    explanation = explain_run(
-        base_of(config).config, seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame
-    )
-    return ExplanationAnswer(explanation)
+    found = explain_base(base_of(config), seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame)
+    return ExplanationAnswer(found)

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.answers.caveats import caveats_of
+from endive.answers.length import long_enough
 from endive.answers.run_records import Records
 from endive.answers.sample import SampleSink
 from endive.answers.stories.journal import Journal, journal_of
 from endive.answers.stories.story import Stories, Story
+from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.config.expression import Expression
+from endive.config.slo import objective_of
 from endive.errors import ConfigError, ObjectiveError
 from endive.results.schema import TRANSACTION_SCHEMA
 
@@ -45,6 +48,13 @@ class Explanation:
     journal: Journal
     records: Records
     caveats: tuple[str, ...]
+
+
+def explain_base(base: Base, **asked: Any) -> Explanation:
+    """``explain_run`` on a run as long as ``endive run`` takes it, so that both speak of the same txns."""
+    longer, note = long_enough(base, objective_of(base.config))
+    found = explain_run(longer.config, **asked)
+    return found if note is None else replace(found, caveats=(*found.caveats, note))
 
 
 def explain_run(
