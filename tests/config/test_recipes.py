@@ -41,6 +41,8 @@ def source_of(**keys):
         document["catalog"] = {"partitions": {"enabled": True, "num_partitions": 4}}
     if str(keys.get("recipe")).startswith("delta_"):
         document["table"] = {"format": "delta"}
+    if keys.get("recipe") == "delta_rs_append":
+        document["delta"] = {"client": "delta_rs"}
     return parse_config(document).to_dict()["source"][0]
 
 
@@ -61,6 +63,18 @@ def test_a_recipe_fills_in_what_the_writer_does():
         source["runtime"],
         source["retry"],
     )
+
+
+def test_a_writer_of_delta_rs_is_not_simulated_as_delta_spark():
+    document = {"table": {"format": "delta"}, "source": [{"name": "mine", "recipe": "delta_rs_append"}]}
+
+    with pytest.raises(ConfigError) as error:
+        parse_config(document)
+
+    assert (
+        "source.mine.recipe = 'delta_rs_append' commits as delta_rs does, and delta.client is 'spark'. "
+        "Set delta.client = 'delta_rs'.",
+    ) == error.value.problems
 
 
 @pytest.mark.parametrize("name", ["flink_sink", "flink_upsert", "spark_streaming", "delta_spark_streaming"])

@@ -60,6 +60,7 @@ class Recipe:
     sources: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     template: Mapping[str, Any]
+    client: str | None = None  # of Delta Lake, which the whole run has: the only one that does this
 
     @property
     def reads_partitions(self) -> bool:
@@ -123,6 +124,7 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
         text = f"{dotted(path, document)} = {show(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
         return [Problem(text, path)]
     problems = _misspelt(index, source, recipes()[name], document)
+    problems += _other_client(path, recipes()[name], document)
     for parameter in recipes()[name].parameters:
         value = parameter.value_of(source)
         place = (SOURCE, index, parameter.name)
@@ -135,6 +137,19 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
             text = f"{dotted(place, document)} = {show(value)} must be a whole number. {parameter.meaning}"
             problems.append(Problem(text, place))
     return problems
+
+
+def _other_client(path: tuple[str | int, ...], recipe: Recipe, document: dict[str, Any]) -> list[Problem]:
+    """A writer of one client of Delta Lake in a run of the other: its figures would be the other's."""
+    section = document.get("delta")
+    client = section.get("client", "spark") if isinstance(section, Mapping) else "spark"
+    if recipe.client in (None, client):
+        return []
+    text = (
+        f"{dotted(path, document)} = {show(recipe.name)} commits as {recipe.client} does, and delta.client is "
+        f"{show(client)}. Set delta.client = {show(recipe.client)}."
+    )
+    return [Problem(text, path)]
 
 
 def _misspelt(index: int, source: Mapping[str, Any], recipe: Recipe, document: dict[str, Any]) -> list[Problem]:
@@ -167,5 +182,10 @@ def _read(path: Path) -> Recipe:
     )
     texts = {key: document[key] for key in ("title", "release", "commits", "table", "retries", "isolation", "failure")}
     return Recipe(
-        name=path.stem, **texts, sources=tuple(document["sources"]), parameters=parameters, template=document[SOURCE]
+        name=path.stem,
+        **texts,
+        sources=tuple(document["sources"]),
+        parameters=parameters,
+        template=document[SOURCE],
+        client=document.get("client"),
     )
