@@ -1,13 +1,16 @@
 """Advice: every lever changes something, effects are differences, and what meets the objective comes first."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.answers.conftest import busy_config
 
+from endive.answers.advice import advise
 from endive.answers.advice.advise import Advice, _rank, advise_on
 from endive.answers.advice.advise_text import advice_sentence
 from endive.answers.advice.causes import causes_of
 from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
-from endive.answers.advice.offers import partition_predicate
+from endive.answers.advice.offers import Graded, Offer, partition_predicate
 from endive.answers.advice.shifts import shift_away
 from endive.answers.estimates import judge_samples
 from endive.answers.price import usd_by_request, usd_per_commit
@@ -167,6 +170,25 @@ def test_the_smallest_step_that_is_enough_is_named_and_no_larger_one():
     assert 1 == len(found.enough)
     assert MET != below.outcome
     assert f"The least that meets writers.success_rate >= 97 %: {count} retries." in advice_sentence(found)
+
+
+@pytest.mark.parametrize("enough", range(1, 21))
+def test_of_twenty_steps_the_first_that_meets_is_found(monkeypatch, enough):
+    def offer(step):
+        return Offer(words=str(step), keys={}, graded=Graded(now=0, step=step, offer=offer))
+
+    def change(step):
+        return SimpleNamespace(lever=LEVERS[0], offer=offer(step))
+
+    def judge(change):
+        is_met = int(change.offer.words) >= enough
+        return SimpleNamespace(verdict=SimpleNamespace(outcome=MET if is_met else NOT_MET))
+
+    monkeypatch.setattr(advise, "change_of", lambda _base, _lever, offered: change(int(offered.words)))
+    monkeypatch.setattr(advise, "_surely", lambda _asked, advice: advice)
+    ((least, _),) = advise._smallest(SimpleNamespace(base=None, of=judge), [(change(20), judge(change(20)))])
+
+    assert str(enough) == least.offer.words
 
 
 def two_causes():

@@ -2,13 +2,17 @@
 
 import json
 
+import pytest
 from tests.answers.conftest import busy_config
 from typer.testing import CliRunner
 
+from endive.answers import compare as compare_module
 from endive.answers.compare import LESS, MORE, SAME, compare_configs, difference_of
 from endive.answers.compare_page import comparison_page
 from endive.answers.replicate import Replicator
 from endive.cli.main import app
+from endive.objectives import Estimate, Subject, field_at
+from endive.objectives.names import SOURCE
 
 
 def compare(a, b, seeds=3):
@@ -48,6 +52,17 @@ def test_brackets_of_all_rows_hold_at_once():
     assert 25 == len(found.differences)
     for row in found.differences:
         assert row.difference == difference_of(*sides, row.subject, 1.0 - 0.05 / 25)
+
+
+def test_a_difference_is_that_of_all_txns_and_its_doubt_that_between_seeds(monkeypatch):
+    """Seed by seed it is 1, 2 and 3, so 2 on average; of all txns together 10, because runs are not of one size."""
+    pooled = {(5, 6, 7): Estimate(100.0), (6, 8, 10): Estimate(110.0)}
+    monkeypatch.setattr(compare_module, "estimate_of", lambda runs, *_: pooled.get(tuple(runs)) or Estimate(runs[0]))
+    subject = Subject(SOURCE, "writers", field_at("p50_commit"))
+
+    found = difference_of([5, 6, 7], [6, 8, 10], subject)
+
+    assert (10.0, 10.0 - 2.4841377, 10.0 + 2.4841377) == pytest.approx((found.value, found.low, found.high))
 
 
 def test_the_page_holds_every_figure_and_nothing_from_elsewhere():
