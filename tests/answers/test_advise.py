@@ -1,11 +1,12 @@
 """Advice: every lever changes something, effects are differences, and what meets the objective comes first."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from tests.answers.conftest import busy_config
 
-from endive.answers.advice import advise
+from endive.answers.advice import advise, causes
 from endive.answers.advice.advise import Advice, _rank, advise_on
 from endive.answers.advice.advise_text import advice_sentence
 from endive.answers.advice.causes import causes_of
@@ -20,7 +21,8 @@ from endive.config import parse_config
 from endive.config.rules.key_effects import DELTA
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
-from endive.objectives import MET, NOT_MET, Estimate, Verdict
+from endive.objectives import MET, NOT_MET, Estimate, Subject, Verdict, field_at
+from endive.objectives.names import SOURCE
 from endive.storage import load_profile
 
 
@@ -265,6 +267,29 @@ def test_blame_is_by_removal_and_of_all_together_where_each_hides_the_others():
 
     assert ("streams", "compaction") == rivals(base.config)
     assert ("compaction",) == rivals(snapshot)
+
+
+def test_the_rival_without_which_most_is_gained_is_the_first(monkeypatch):
+    gains = {"streams": 0.1, "compaction": 0.3, "merge": 0.0}
+    config = parse_config(two_causes())
+    here = {source.name for source in config.sources}
+
+    def difference(_before, without, _subject):
+        gain = sum(gains[name] for name in here - {source.name for source in without.sources})
+        return Estimate(gain, gain - 0.01, gain + 0.01)
+
+    monkeypatch.setattr(causes, "difference_of", difference)
+    subject = Subject(SOURCE, "merge", field_at("p50_commit"))
+    found = causes_of(SimpleNamespace(samples=lambda without, _seeds: without), config, subject, 1.0, [])
+
+    assert ("compaction", "streams") == found.rivals
+
+
+@pytest.mark.parametrize(
+    ("gain", "low", "high", "helps"), [(0.2, 0.1, 0.3, True), (0.2, -0.1, 0.5, False), (-0.2, -0.3, -0.1, False)]
+)
+def test_a_change_helps_if_its_effect_is_surely_not_nothing_and_in_the_right_direction(gain, low, high, helps):
+    assert helps is replace(made("a change", gain=gain), effect=Estimate(gain, low, high)).helps
 
 
 def made(words, *levers, outcome=NOT_MET, gain=0.0):

@@ -5,8 +5,9 @@ import json
 import pytest
 from tests.answers.conftest import busy_config
 
+from endive.answers import caveats
 from endive.answers.advice.advise import advise_on
-from endive.answers.caveats import caveats_of, few_runs
+from endive.answers.caveats import Caveat, caveats_of, few_runs
 from endive.answers.compare import compare_configs
 from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
@@ -109,6 +110,14 @@ def test_what_hinges_on_partitions_that_chance_picks_is_simulated(replicator):
     (text,) = [text for text in texts if text.startswith("stream and merge pick their partitions by chance")]
     assert "If they all picked the same: merge 0.0 % instead of 83.0 %." in text
     assert not any("data files" in text for text in texts)
+
+
+def test_what_the_answer_hinges_on_most_comes_first(monkeypatch):
+    monkeypatch.setattr(caveats, "_of_runs", lambda *_: [Caveat("a third", 0.3), Caveat("all", 2.0)])
+    monkeypatch.setattr(caveats, "_of_unsaid", lambda *_: [Caveat("nothing", 0.0), Caveat("nearly all", 0.9, "so.")])
+    monkeypatch.setattr(caveats, "_of_assumptions", lambda *_: [])
+
+    assert ("all", "nearly all so.", "a third", "nothing") == caveats_of(busy_config(), [])
 
 
 def test_one_run_says_that_it_cannot_tell_unless_one_run_is_meant(replicator):

@@ -1,17 +1,26 @@
 """Estimates from samples are the figures of the summary, whatever pieces they were counted in."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from endive.answers.estimates import commits_estimate, data_estimate, estimate_of, outcome_counts
+from endive.answers.estimates import (
+    commits_estimate,
+    data_estimate,
+    estimate_of,
+    outcome_counts,
+    pooled_figures,
+    success_estimate,
+)
 from endive.answers.replicate import Replicator, run_sample
 from endive.answers.sample import SampleSink
 from endive.config import parse_config
 from endive.config.slo import names_of
 from endive.objectives import FIELDS, Subject, field_at
 from endive.objectives.intervals import events_estimate, rate_estimate, ratio_estimate, share_estimate
+from endive.results import statistics as st
 from endive.results.freshness import Ages
 from endive.simulation import Simulation
 
@@ -37,6 +46,27 @@ def test_the_value_of_every_estimate_is_the_figure_of_the_summary(busy, scope, n
         expected = at(block, field.path)
         found = estimate_of(samples, Subject(scope, name, field)).value
         assert found == (None if expected is None else pytest.approx(expected, rel=1e-9)), field.name
+
+
+@pytest.mark.parametrize(("scope", "name"), [("all", ""), ("source", "merge")])
+def test_the_figure_of_several_runs_is_that_of_all_their_txns_and_counts_are_per_run(busy, scope, name):
+    samples = [run_sample(busy, seed) for seed in range(1, 5)]
+    pooled = pooled_figures(samples, scope, name)
+
+    for field in FIELDS:
+        if not field.is_of_data:
+            value = at(pooled, field.path)
+            is_per_run = field.path[0] in ("txns", "counters", "requests") and field.path[-1] != "per_committed_txn"
+            expected = None if value is None else pytest.approx(value / (4 if is_per_run else 1), rel=1e-9)
+            assert expected == estimate_of(samples, Subject(scope, name, field)).value, field.name
+
+
+def test_txns_that_are_still_committing_may_turn_out_either_way():
+    tallies = np.zeros((len(st.OUTCOMES), 1), np.int64)
+    tallies[[st.COMMITTED, st.OUTCOMES.index("timeout"), st.EXECUTING, st.COMMITTING], st.TXNS] = 80, 10, 7, 5
+    runs = [SimpleNamespace(tallies=tallies)] * 3
+
+    assert share_estimate([80] * 3, [90] * 3, 15, 0.95) == success_estimate(runs)
 
 
 def test_tables_apart_hold_every_txn_once_if_each_writes_one(busy):

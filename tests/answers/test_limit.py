@@ -6,6 +6,7 @@ import pytest
 from benchmarks.limit import grid_answer, questions
 from tests.answers.conftest import busy_config, merge_config
 
+from endive.answers import limit
 from endive.answers.estimates import judge_samples
 from endive.answers.limit import LARGEST, SMALLEST, _ends, _expand, _inside, _last_holding, _narrow, find_limit
 from endive.answers.limit_search import Search
@@ -99,6 +100,16 @@ def test_too_few_txns_to_tell_are_not_taken_for_a_no():
     assert found.doubt.startswith("No value is met for sure: at ")
     assert "writers.success_rate >= 99.99 %: cannot tell: about " in found.doubt
     assert "by the estimates at most" in sentence
+
+
+def test_the_caveats_are_those_of_the_value_that_is_answered(monkeypatch):
+    told = []
+    monkeypatch.setattr(limit, "caveats_of", lambda config, samples, _: told.append((config, samples)) or ())
+    found = ask(CLIENTS, "writers.retries_mean <= 0.5")
+    ((config, samples),) = told
+
+    assert (found.value, found.value) == (config.sources[0].arrivals.clients, found.low)
+    assert next(point.seeds for point in found.points if point.value == found.value) == len(samples)
 
 
 def test_a_search_that_may_not_go_on_says_so():

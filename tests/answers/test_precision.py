@@ -12,13 +12,14 @@ from endive.errors import ObjectiveError
 
 
 def test_seeds_are_added_until_every_figure_of_the_objective_is_narrow_enough(busy):
-    objective = objective_of(busy, "writers.success_rate >= 90 % and writers.p50_commit <= 5s")
+    """The success is at the first look, and P99 is not."""
+    objective = objective_of(busy, "writers.success_rate >= 90 % and writers.p99_commit <= 5s")
     with Replicator(processes=1) as replicator:
-        samples = replicate(replicator, busy, objective, precision=Precision(0.05))
+        samples = replicate(replicator, busy, objective, precision=Precision(0.02))
 
-    assert len(samples) > 1
+    assert len(samples) > RUNS
     for subject in objective.subjects:
-        assert reach_of(subject, estimate_of(samples, subject)) <= 0.05
+        assert reach_of(subject, estimate_of(samples, subject)) <= 0.02
 
 
 def test_three_runs_that_agree_by_chance_are_not_precise(busy):

@@ -136,6 +136,16 @@ def test_values_that_have_bins_of_their_own_are_exact():
     assert (0.003, 0.007, 0.255) == (row["low_ms"], row["p50_ms"], row["high_ms"])
 
 
+def test_values_of_one_bin_are_taken_to_lie_in_it_evenly():
+    """Of a bin from 65,536 to 66,047 us: one txn is in its middle, of four the median between the second and third."""
+    (one,) = of_scope(pooled_percentiles(*pooled({"a": [65_600]})), "all")
+    (four,) = of_scope(pooled_percentiles(*pooled({"a": [65_600, 65_600, 65_700, 65_700]})), "all")
+
+    low, high = int(bin_low_us(counted(np.array([65_600]))[0])[0]), int(bin_high_us(counted(np.array([65_600]))[0])[0])
+    assert (low + high) / 2000 == one["p50_ms"] == four["p50_ms"] == one["p99_ms"]
+    assert (low + (3 * 0.1 + 0.5) / 4 * (high - low)) / 1000 == pytest.approx(four["p10_ms"])
+
+
 def test_the_histogram_holds_every_txn_once():
     draws = np.random.default_rng(4).lognormal(13.0, 1.2, 4_000).astype(np.int64)
     counts, _ = pooled({"a": draws})
