@@ -171,15 +171,16 @@ def catalog(
     """Measure loading and committing a scratch table of a catalog, and write what the model needs of it."""
     from endive.cli.progress import counted_progress
     from endive.config.toml_text import toml_text
-    from endive.observation.measurement.catalog_probe import planned_requests, probe_catalog
+    from endive.observation.measurement.catalog_probe import REST, planned_requests, probe_catalog
     from endive.observation.measurement.catalog_profile import catalog_document, check_profile
     from endive.observation.tables.catalogs import open_catalog
 
     _refuse_place(out)
     opened = open_catalog(name, parse_properties(properties or []))
     where = f"namespace '{namespace}'" if namespace else "a namespace of its own"
+    requests = planned_requests(opened.kind)
     _ask(
-        f"catalog '{name}': a scratch table in {where}, about {planned_requests()} loads and commits, at most "
+        f"catalog '{name}': a scratch table in {where}, about {requests} loads and commits, at most "
         f"{seconds_max:,.0f} s; the table is dropped afterwards.",
         yes,
     )
@@ -187,10 +188,11 @@ def catalog(
         measured = probe_catalog(opened, namespace, seconds_max=seconds_max, progress=progress)
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     document = catalog_document(measured, kind=opened.kind)
+    told = _catalog_lines(measured, is_rest=opened.kind == REST)
     lines = [f"# Measured by endive measure catalog on {date}: catalog '{name}' ({opened.kind})."]
-    lines += [f"# {line}" for line in _catalog_lines(measured)]
+    lines += [f"# {line}" for line in told]
     _write_profile(out, "\n".join(lines) + "\n\n" + toml_text(document))
-    for line in _catalog_lines(measured):
+    for line in told:
         typer.echo(line)
     _print_compared(check_profile(document, str(out)))
     typer.echo(f"written to {out}; use it: endive replay DIR --catalog-profile {out}")
@@ -230,7 +232,7 @@ def _print_compared(rows: Sequence[Compared]) -> None:
     stdout().print(table)
 
 
-def _catalog_lines(measured: CatalogMeasured) -> list[str]:
+def _catalog_lines(measured: CatalogMeasured, *, is_rest: bool) -> list[str]:
     from endive.observation.fitting.findings import quantiles
 
     load = quantiles(measured.load_ms) or {}
@@ -239,6 +241,14 @@ def _catalog_lines(measured: CatalogMeasured) -> list[str]:
         f"load a table: P50 {load['p50']:.1f}, P95 {load['p95']:.1f} ms ({len(measured.load_ms)} times)",
         f"of that, the metadata file: P50 {file['p50']:.1f}, P95 {file['p95']:.1f} ms",
     ]
+    if measured.long_answers is not None:
+        whole, parsed = measured.long_answers.ms_per_mib, measured.long_answers.parse_ms_per_mib
+        lines.append(
+            f"a MiB of snapshots in an answer: {whole:.1f} ms, {parsed:.1f} of them PyIceberg's own parsing "
+            "(answer_ms_per_mib has both)"
+        )
+    elif is_rest:
+        lines.append("a long list of snapshots: refused by the server, or left out of its answer; not measured")
     for clients, made in measured.commit_ms.items():
         refused = measured.refused_ms[clients]
         took = quantiles(made)

@@ -1,6 +1,6 @@
 """A catalog measured through PyIceberg: loading a table and committing to it, alone and beside others.
 
-It makes one scratch table, commits properties to it, and drops it whatever happens. What the client itself asks of the
+It makes one scratch table, commits to it, and drops it whatever happens. What the client itself asks of the
 store (metadata files) is measured apart, so that ``catalog_profile`` can tell the catalog's own answers from it.
 """
 
@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from endive.errors import ObservationError
 from endive.observation.measurement.clients import run_clients
+from endive.observation.measurement.snapshot_list import REQUESTS as LONG_REQUESTS
+from endive.observation.measurement.snapshot_list import LongAnswers, measure_long_answers
 from endive.observation.tables.catalogs import OpenCatalog, one_line, pyiceberg
 
+REST: Final = "rest"
 SAMPLES: Final = 20
 COMMITS: Final = 20  # of all clients of one step together
 CLIENTS: Final = (1, 2, 4, 8)
-LARGE_LOADS: Final = 7
-LARGE_BYTES: Final = 1 << 20  # by which the table's metadata is made larger, as a long list of snapshots does
 NAME: Final = "endive_measure_"
 NO_RETRY: Final = {"commit.retry.num-retries": "0"}
 Progress = Callable[[int, int], None]
@@ -32,16 +33,16 @@ class CatalogMeasured:
     """Latencies in ms; commits by number of clients: those that succeeded and those that were refused."""
 
     load_ms: list[float] = field(default_factory=list)
-    large_load_ms: list[float] = field(default_factory=list)  # with so many bytes more to answer with
+    long_answers: LongAnswers | None = None  # behind REST, where an answer carries the list of snapshots
     metadata_read_ms: list[float] = field(default_factory=list)
     metadata_write_ms: list[float] = field(default_factory=list)
     commit_ms: dict[int, list[float]] = field(default_factory=dict)
     refused_ms: dict[int, list[float]] = field(default_factory=dict)
 
 
-def planned_requests() -> int:
+def planned_requests(kind: str) -> int:
     """How many loads and commits a measurement makes."""
-    return 2 * SAMPLES + COMMITS * len(CLIENTS) * 2
+    return 2 * SAMPLES + COMMITS * len(CLIENTS) * 2 + LONG_REQUESTS * (kind == REST)
 
 
 def probe_catalog(
@@ -50,7 +51,7 @@ def probe_catalog(
     """Measure, and leave no table behind."""
     measured = CatalogMeasured()
     end_s = time.monotonic() + seconds_max
-    total = planned_requests()
+    total = planned_requests(opened.kind)
     with one_line(f"catalog '{opened.name}'", opened.secrets), _scratch_table(opened.catalog, namespace) as name:
         for index in range(SAMPLES):
             begin_s = time.perf_counter()
@@ -62,30 +63,15 @@ def probe_catalog(
             measured.metadata_read_ms.append(1000.0 * (time.perf_counter() - begin_s))
             _write_beside(table, content, measured)
             progress(2 * (index + 1), total)
-        _load_large(opened, name, measured)
+        if opened.kind == REST:
+            measured.long_answers = measure_long_answers(opened.catalog, name, end_s)
+            progress(2 * SAMPLES + LONG_REQUESTS, total)
         for step, clients in enumerate(CLIENTS):
             if time.monotonic() >= end_s:
                 break
             _commit_step(opened, name, clients, measured, end_s)
-            progress(2 * SAMPLES + 2 * COMMITS * (step + 1), total)
+            progress(total - 2 * COMMITS * (len(CLIENTS) - step - 1), total)
     return measured
-
-
-def _load_large(opened: OpenCatalog, name: str, found: CatalogMeasured) -> None:
-    """How much longer a load takes if there is more to answer with; a catalog may refuse a property of that size."""
-    key, line = f"{NAME}padding", "snapshot-id {}, operation append, total-records {}, manifest-list snap-{}.avro; "
-    lines = [line.format(secrets.randbits(62), place, secrets.token_hex(16)) for place in range(LARGE_BYTES // 100)]
-    with suppress(Exception):
-        opened.catalog.load_table(name).transaction().set_properties(
-            {key: "".join(lines)[:LARGE_BYTES]}
-        ).commit_transaction()
-        for _ in range(LARGE_LOADS):
-            begin_s = time.perf_counter()
-            opened.catalog.load_table(name)
-            found.large_load_ms.append(1000.0 * (time.perf_counter() - begin_s))
-    table = opened.catalog.load_table(name)
-    if key in table.properties:
-        table.transaction().remove_properties(key).commit_transaction()
 
 
 def _write_beside(table: Any, content: bytes, found: CatalogMeasured) -> None:

@@ -15,9 +15,8 @@ from typing import Any, Final
 
 from endive.errors import ConfigError
 from endive.observation.fitting.arrivals import quantile_table
-from endive.observation.measurement.catalog_probe import LARGE_BYTES, CatalogMeasured
+from endive.observation.measurement.catalog_probe import REST, CatalogMeasured
 
-REST: Final = "rest"
 WORKERS: Final = (1, 2, 3, 4, 6, 8, 12, 16)
 SHARES: Final = tuple(0.02 * step for step in range(1, 50))  # of a request's time that is work
 FLAT_GAIN: Final = 0.05  # a curve that workers do not explain better by so much has none
@@ -120,9 +119,8 @@ def catalog_document(measured: CatalogMeasured, *, kind: str) -> dict[str, Any]:
         service |= {"workers": workers, "time": {"distribution": "fixed", "ms": round(work_ms, 3)}}
     if curve.is_rest:
         service["flavour"] = REST
-        large_ms = median(measured.large_load_ms) - median(measured.load_ms) if measured.large_load_ms else 0.0
-        if large_ms >= MS_MIN:
-            service["answer_ms_per_mib"] = round(large_ms * 2**20 / LARGE_BYTES, 2)
+        if measured.long_answers is not None and measured.long_answers.ms_per_mib >= MS_MIN:
+            service["answer_ms_per_mib"] = round(measured.long_answers.ms_per_mib, 2)
     return {
         "catalog": {
             "type": "service",
