@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import endive
-from endive.report.charts.run_specs import CURVE_POINTS, freshness_spec
-from endive.report.run_page import ages_by_source
+from endive.report.charts.run_specs import CURVE_POINTS, Late, freshness_spec, lateness_spec
+from endive.report.run_page import ages_by_source, late_by_source
 
 CONFIG = {
     "simulation": {"duration_ms": 120_000.0, "warmup_ms": 10_000.0, "cooldown_ms": 5_000.0},
@@ -32,9 +33,36 @@ def test_the_picture_shows_the_ages_that_the_figures_tell():
     spec = freshness_spec(ages)
 
     assert ["stream"] == list(ages)
-    shown = {round(value["share"], 6): value["s"] for value in spec["data"]["values"]}
+    shown = {round(value["share"], 6): value["age"] for value in spec["data"]["values"]}
     assert CURVE_POINTS + 1 == len(shown)
     assert told["p50"] / 1000.0 == pytest.approx(shown[0.5])
     assert told["p95"] / 1000.0 == pytest.approx(shown[0.95])
     assert told["max"] / 1000.0 == pytest.approx(shown[1.0])
-    assert [{"s": 5.0}] == spec["layer"][1]["data"]["values"]
+    assert [{"age": 5.0}] == spec["layer"][1]["data"]["values"]
+
+
+def test_over_time_a_job_whose_commits_fail_is_seen_to_fall_behind_and_the_worst_of_them_is_the_most_of_the_figures():
+    run = endive.simulate(CONFIG, engine="reference")
+    config = endive.config.parse_config(CONFIG)
+    late = late_by_source(config, run.transactions)["stream"]
+    told = run.to_json_dict()["by_source"]["stream"]["freshness_ms"]
+    in_window = late.ages_us[:, (late.moments_us >= 10_000_000) & (late.moments_us <= 115_000_000)]
+
+    assert 4 == len(late.ages_us)
+    assert told["mean"] == pytest.approx(in_window.mean() / 1000.0, rel=0.03)
+    assert told["max"] == pytest.approx(in_window.max() / 1000.0, abs=2 * 120_000 / 300)
+    assert 5_000_000 == late.bound_us
+
+
+@pytest.mark.parametrize(("most_s", "unit", "shown"), [(40, "s", 40.0), (1_200, "min", 20.0), (36_000, "h", 10.0)])
+def test_ages_are_shown_in_a_unit_that_people_would_choose(most_s, unit, shown):
+    moments = np.array([1_000_000, 2_000_000])
+    ages = np.array([[1_000_000, most_s * 1_000_000], [0, 0]])
+
+    spec = lateness_spec({"stream": Late(moments, ages, None)})
+
+    values = [(value["job"], value["age"]) for value in spec["data"]["values"]]
+    assert ("furthest behind", shown) == values[1]
+    assert ("the middle one", shown / 2) == values[3]
+    assert f"age ({unit})" == spec["spec"]["layer"][0]["encoding"]["y"]["title"]
+    assert 1 == len(spec["spec"]["layer"])  # nothing is asked for

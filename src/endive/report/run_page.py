@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -21,24 +22,28 @@ from endive.errors import IntakeError, OutputError
 from endive.intake import parse_json, read_bytes
 from endive.objectives import Estimate, Subject, judge
 from endive.objectives.certainty import ONE_RUN
+from endive.objectives.duration import duration_text
 from endive.objectives.names import KIND, SOURCE, TABLE
 from endive.report.charts.chart import Spec
 from endive.report.charts.chart_files import to_svg
 from endive.report.charts.run_specs import (
     BINS,
+    Late,
     apply_theme,
     attempt_spec,
     freshness_spec,
     latency_spec,
+    lateness_spec,
     phase_spec,
     time_spec,
 )
 from endive.report.words import number, percent, show
 from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE
-from endive.results.freshness import Ages, ages_of
+from endive.results.freshness import Ages, ages_at, ages_of
 from endive.results.window import Window
 from endive.workload.streams import streams_of
 
+MOMENTS: Final = 300  # of a run at which it is looked how late data are
 SUMMARY_BYTES_MAX: Final = 64 * 2**20
 _COLUMNS: Final = [
     *("source", "client", "status", "reason", "submit_ms", "end_ms", "commit_latency_ms", "attempts"),
@@ -63,7 +68,7 @@ def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]
     warnings = [f"warning: {text}" for text in summary["warnings"]]
     lines = (f"{folder.name}: seed {summary['seed']}, one run", headline, *_source_lines(summary), *warnings)
     title = summary.get("label") or folder.name
-    charts = _charts(summary, txns, ages_by_source(config, txns))
+    charts = _charts(summary, config, txns)
     figures = [
         f'<figure class="wide"><figcaption><h3>{escape(name)}</h3><p>{escape(reading)}</p></figcaption>'
         f'<div role="img" aria-label="{escape(name)}">{to_svg(apply_theme(spec))}</div></figure>'
@@ -118,15 +123,23 @@ def _counts(block: Mapping[str, Any]) -> str:
     return ", ".join([f"{txns['committed']:,} of {ended:,} committed", *aborted])
 
 
+def _late_by(block: Mapping[str, Any]) -> str:
+    late_ms = (block.get("freshness_ms") or {}).get("p95")
+    return "-" if late_ms is None else duration_text(late_ms)
+
+
 def _table(summary: Mapping[str, Any]) -> str:
+    has_streams = any(_late_by(block) != "-" for block in summary["by_source"].values())
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(_counts(block))}</td><td>{percent(block["success_rate"])}'
         f"</td><td>{show('committed_per_s', block['committed_per_s'])}</td>"
         + "".join(f"<td>{number(block['commit_latency_ms'][part])}</td>" for part in ("p50", "p95", "p99"))
+        + (f"<td>{_late_by(block)}</td>" if has_streams else "")
         + "</tr>"
         for name, block in summary["by_source"].items()
     )
-    heads = ("source", "txns", "success", "commits", "P50 (ms)", "P95 (ms)", "P99 (ms)")
+    heads = ["source", "txns", "success", "commits", "P50 (ms)", "P95 (ms)", "P99 (ms)"]
+    heads += ["data late by, P95"] * has_streams
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return f"<table><caption>Every source</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -168,7 +181,20 @@ def ages_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Ages]:
     return ages
 
 
-def _charts(summary: Mapping[str, Any], txns: pa.Table, ages: Mapping[str, Ages]) -> list[tuple[str, str, Spec]]:
+def late_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Late]:
+    """The same at moments of the whole run, from the first to the last."""
+    moments_us = np.linspace(0.0, config.simulation.duration_ms * 1000.0, MOMENTS + 1).astype(np.int64)[1:]
+    late = {}
+    for stream in streams_of(config):
+        name = config.sources[stream.source].name
+        there_us = moments_us[moments_us > stream.start_us]
+        if len(there_us):
+            ages_us = ages_at(stream, txns.filter(pc.equal(txns["source"], name)), there_us)
+            late[name] = Late(there_us, ages_us, stream.bound_us)
+    return late
+
+
+def _charts(summary: Mapping[str, Any], config: SimulationConfig, txns: pa.Table) -> list[tuple[str, str, Spec]]:
     names = list(summary["by_source"])
     window = summary["window"]
     counted = in_window(txns, window)
@@ -187,7 +213,12 @@ def _charts(summary: Mapping[str, Any], txns: pa.Table, ages: Mapping[str, Ages]
         (
             "How late data are",
             "The share of time in which the newest data a reader sees were no older; dashed, what is asked for.",
-            freshness_spec(ages),
+            freshness_spec(ages_by_source(config, txns)),
+        ),
+        (
+            "How late data are, over simulated time",
+            "The age of the newest data a reader sees, of the job that is furthest behind and of the middle one.",
+            lateness_spec(late_by_source(config, txns)),
         ),
         (
             "Attempts",

@@ -151,6 +151,23 @@ class StreamTxns:
 
 def ages_of(stream: Stream, window: Window, txns: pa.Table) -> Ages:
     """The same from the rows of a run: ``txns`` are those of the stream's source."""
+    return _of_stream(stream, window, *_columns_of(txns))
+
+
+def ages_at(stream: Stream, txns: pa.Table, moments_us: Ints) -> Ints:
+    """How old the newest visible data of each client are at these moments, a row for each, from the same rows."""
+    client, submit, end, fate = _columns_of(txns)
+    rows = []
+    for number in range(max(1, stream.clients)):
+        chosen = (client == number) & ((fate == _VISIBLE) | (fate == _UNTOLD))
+        order = np.argsort(end[chosen], kind="stable")
+        cut = np.maximum.accumulate(np.concatenate([[stream.start_us], submit[chosen][order]]))
+        rows.append(moments_us - cut[np.searchsorted(end[chosen][order], moments_us, side="right")])
+    return np.array(rows, np.int64)
+
+
+def _columns_of(txns: pa.Table) -> tuple[Ints, Ints, Ints, Ints]:
+    """Client, beginning, end and fate of each txn."""
     status, reason = (np.asarray(txns[name].to_pylist(), object) for name in ("status", "reason"))
     is_untold = (reason == "commit_state_unknown") & (txns["commits_untold"].to_numpy() > 0)
     fate = np.where(status == "committed", _VISIBLE, np.where(status == "aborted", _FAILED, _UNDER_WAY))
@@ -160,7 +177,7 @@ def ages_of(stream: Stream, window: Window, txns: pa.Table) -> Ages:
         np.floor(txns[name].fill_null(-0.001).to_numpy() * 1000.0 + 0.5).astype(np.int64)
         for name in ("submit_ms", "end_ms")
     )
-    return _of_stream(stream, window, client, submit, end, fate.astype(np.int64))
+    return client, submit, end, fate.astype(np.int64)
 
 
 def _of_stream(stream: Stream, window: Window, client: Ints, submit: Ints, end: Ints, fate: Ints) -> Ages:

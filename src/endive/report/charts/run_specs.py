@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -14,12 +15,24 @@ import pyarrow as pa
 
 from endive.report.charts.chart import COLOURS, CONFIG, THEME, Spec
 from endive.results.freshness import Ages
+from endive.results.schema import Ints
 
 BINS: Final = 60  # of simulated time
 CURVE_POINTS: Final = 100
 _ATTEMPTS_MAX: Final = 8  # more are counted together
 _OUTCOMES: Final = ("committed", "aborted")
 _WIDTH: Final = 640
+_RULE: Final = {"type": "rule", "stroke": "var(--bad)", "strokeDash": [3, 3]}  # at what is asked for
+JOBS: Final = ("furthest behind", "the middle one")
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The age of the newest visible data of each client (a row each) at some moments, and what is asked for."""
+
+    moments_us: Ints
+    ages_us: Ints
+    bound_us: int | None
 
 
 def latency_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
@@ -47,12 +60,13 @@ def time_spec(txns: pa.Table, names: Sequence[str], duration_ms: float) -> Spec:
     edges = np.linspace(0.0, duration_ms, BINS + 1)
     end_ms = np.asarray(txns["end_ms"].to_numpy(zero_copy_only=False), np.float64)
     is_committed = np.asarray(txns["status"].to_pylist()) == "committed"
+    unit_us, unit = _unit_of(1000.0 * duration_ms)
     values = [
-        {"source": name, "s": float(edge) / 1000.0, "per_s": float(count) * 1000.0 * BINS / duration_ms}
+        {"source": name, "t": 1000.0 * float(edge) / unit_us, "per_s": float(count) * 1000.0 * BINS / duration_ms}
         for name in names
         for edge, count in zip(edges, np.histogram(end_ms[is_committed & (sources == name)], edges)[0], strict=False)
     ]
-    x = {"field": "s", "type": "quantitative", "title": "simulated time (s)"}
+    x = {"field": "t", "type": "quantitative", "title": f"simulated time ({unit})"}
     y = {"field": "per_s", "type": "quantitative", "title": "commits/s"}
     row = {"field": "source", "type": "nominal", "sort": list(names), "title": None}
     spec = _spec(values, {"type": "area", "interpolate": "step-after", "opacity": 0.8}, {"x": x, "y": y})
@@ -64,21 +78,49 @@ def freshness_spec(ages: Mapping[str, Ages]) -> Spec:
     """The share of time in which the newest data that a reader sees were no older than that; a rule at each bound."""
     shares = np.linspace(0.0, 1.0, CURVE_POINTS + 1)
     told = {name: found for name, found in ages.items() if found.total_us}
+    at = {name: found.at(shares) for name, found in told.items()}
+    unit_us, unit = _unit_of(max((1000.0 * float(each[-1]) for each in at.values()), default=0.0))
     values = [
-        {"source": name, "s": float(age) / 1000.0, "share": float(share)}
-        for name, found in told.items()
-        for age, share in zip(found.at(shares), shares, strict=True)
+        {"source": name, "age": 1000.0 * float(age) / unit_us, "share": float(share)}
+        for name, found in at.items()
+        for age, share in zip(found, shares, strict=True)
     ]
-    x = {"field": "s", "type": "quantitative", "title": "age of the newest visible data (s)"}
+    x = {"field": "age", "type": "quantitative", "title": f"age of the newest visible data ({unit})"}
     y = {"field": "share", "type": "quantitative", "title": "share of time", "axis": {"format": ".0%"}}
     line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, "color": _by_source(list(told))}}
-    bounds = sorted({found.bound_us / 1e6 for found in told.values() if found.bound_us is not None})
-    rules = {
-        "data": {"values": [{"s": bound} for bound in bounds]},
-        "mark": {"type": "rule", "stroke": "var(--bad)", "strokeDash": [3, 3]},
-        "encoding": {"x": x},
-    }
+    bounds = sorted({found.bound_us / unit_us for found in told.values() if found.bound_us is not None})
+    rules = {"data": {"values": [{"age": bound} for bound in bounds]}, "mark": _RULE, "encoding": {"x": x}}
     return {"config": CONFIG, "width": _WIDTH, "data": {"values": values}, "layer": [line, rules]}
+
+
+def lateness_spec(late: Mapping[str, Late]) -> Spec:
+    """How late data are over simulated time: of the job that is furthest behind, and of the middle one."""
+    unit_us, unit = _unit_of(max((float(each.ages_us.max()) for each in late.values()), default=0.0))
+    clock_us, clock = _unit_of(max((float(each.moments_us[-1]) for each in late.values()), default=0.0))
+    values = [
+        {"source": name, "job": job, "t": float(moment) / clock_us, "age": float(age) / unit_us}
+        | ({} if each.bound_us is None else {"bound": each.bound_us / unit_us})
+        for name, each in late.items()
+        for job, row in zip(JOBS, (each.ages_us.max(axis=0), np.median(each.ages_us, axis=0)), strict=True)
+        for moment, age in zip(each.moments_us, row, strict=True)
+    ]
+    x = {"field": "t", "type": "quantitative", "title": f"simulated time ({clock})"}
+    y = {"field": "age", "type": "quantitative", "title": f"age ({unit})"}
+    scale = {"domain": list(JOBS), "range": ["var(--c1)", "var(--c0)"]}
+    colour = {"field": "job", "type": "nominal", "sort": None, "scale": scale}
+    layers = [{"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"x": x, "y": y, "color": colour}}]
+    if any(each.bound_us is not None for each in late.values()):
+        layers.append({"mark": _RULE, "encoding": {"y": {**y, "field": "bound", "aggregate": "min"}}})
+    row = {"field": "source", "type": "nominal", "sort": list(late), "title": None}
+    spec = {"width": _WIDTH, "height": 120, "layer": layers}
+    return {"config": CONFIG, "data": {"values": values}, "facet": {"row": row}, "spec": spec}
+
+
+def _unit_of(most_us: float) -> tuple[float, str]:
+    """Seconds, minutes or hours, so that a hundred of them are not exceeded by much."""
+    if most_us >= 5 * 3600e6:
+        return 3600e6, "h"
+    return (60e6, "min") if most_us >= 300e6 else (1e6, "s")
 
 
 def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
