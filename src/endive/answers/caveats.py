@@ -7,6 +7,7 @@ window is said in ``endive.results.summary``. Where a run can say how much hinge
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,7 +18,7 @@ from endive.answers.run_count import RUNS, RUNS_MOST, do_runs_differ, runs_note
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.availability import hypothetical_notes
-from endive.config.catalog_profile import borrowed_note
+from endive.config.catalog_profile import REST_ANSWER_MS_PER_MIB, borrowed_note
 from endive.config.unsaid import (
     failing_sources,
     overlap_sources,
@@ -41,6 +42,7 @@ from endive.workload.expected_txns import expected_by_source
 MEETING_RUNS: Final = 2  # with every conflict, to see how much hinges on them
 FILES_MET: Final = 1_000  # of a table whose files everybody touches; groups of one compaction have shares of them
 RETRIES_TIPPING: Final = 0.4  # of a txn, on average: tables that tip over now and then have more while they do not
+ANSWER_MIB: Final = 0.25  # of a list of snapshots, from which on it matters how long it takes to send
 _UNSAID: Final = "unsaid_"  # what begins so, a run can say how much hinges on
 _CERTAIN: Final = 2.0  # the weight of what makes figures wrong, whatever they are
 
@@ -90,6 +92,7 @@ def caveats_of_config(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
         ("borrowed_latency", borrowed_note(config.catalog)),
         *(("hypothetical_catalog", note) for note in hypothetical_notes(config)),
         ("missing_log_store", _log_store_note(config)),
+        ("uncharged_answers", _answers_note(config)),
     )
     return tuple((code, text) for code, text in caveats if text is not None)
 
@@ -252,4 +255,22 @@ def _log_store_note(config: SimulationConfig) -> str | None:
     return (
         "Open-source Delta Spark has no LogStore that creates a commit on S3 only if it is absent: this is what one "
         'would give. Several drivers need catalog.type = "dynamodb", one driver alone "single_driver".'
+    )
+
+
+def _answers_note(config: SimulationConfig) -> str | None:
+    """A REST server's answers grow with the list of snapshots, and are as fast as ever unless they are charged."""
+    service, table = config.catalog.service, config.table
+    is_rest = config.catalog.type == "service" and service.flavour == "rest" and table.format == "iceberg"
+    if not is_rest or service.answer_ms_per_mib is not None:
+        return None
+    made = sum(expected_by_source(config).values()) / config.catalog.num_tables
+    kept = min(table.initial_snapshots + made, table.snapshots_kept_max or math.inf)
+    list_mib = (table.metadata_base_bytes + table.metadata_bytes_per_snapshot * kept) / 2**20
+    if list_mib < ANSWER_MIB:
+        return None
+    return (
+        f"A REST server's answers carry the whole list of snapshots, up to {list_mib:.1f} MiB here, and are taken to "
+        "be as fast as short ones. Set catalog.service.answer_ms_per_mib (Iceberg's own server takes about "
+        f"{REST_ANSWER_MS_PER_MIB:g}; endive measure catalog tells yours), or keep fewer (table.snapshots_kept_max)."
     )

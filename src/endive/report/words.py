@@ -139,6 +139,7 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
     "borrowed_latency": "Latency of another catalog",
     "hypothetical_catalog": "Hypothetical catalog",
     "missing_log_store": "No such LogStore",
+    "uncharged_answers": "Long answers not charged",
     "failed_run": "Failed runs",
     "unfinished_sweep": "Unfinished sweep",
 }

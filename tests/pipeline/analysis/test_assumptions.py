@@ -80,6 +80,13 @@ def test_a_profile_that_is_gone_says_nothing():
         ({"catalog": {"profile": "polaris"}}, "borrowed_latency"),
         ({"catalog": {"type": "service", "service": {"flavour": "rest", "server_retries": 3}}}, "hypothetical_catalog"),
         ({"table": {"format": "delta"}, "catalog": {"type": "put_if_absent"}}, "missing_log_store"),
+        (
+            {
+                "catalog": {"type": "service", "service": {"flavour": "rest"}},
+                "table": {"initial_snapshots": 1000, "snapshots_kept_max": 1000},
+            },
+            "uncharged_answers",
+        ),
     ],
 )
 def test_a_study_has_the_caveats_of_every_other_answer_in_their_words(sections, code):

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from endive.answers.advice.shifts import shift_away
 from endive.answers.variation import Base
+from endive.config.catalog_profile import REST_ANSWER_MS_PER_MIB
 from endive.config.sections.source import SourceConfig
 from endive.config.sections.stream import stream_problem_of
 from endive.objectives import duration_text
@@ -291,10 +292,18 @@ def faster_store(base: Base) -> Offers:
         yield Offer(words=f"{title} as the store", keys={"storage.provider": provider})
 
 
+def _rest(base: Base) -> dict[str, object]:
+    """A REST server instead of what there is, whose answers are paid for; one that is there stays as it is charged."""
+    service = base.config.catalog.service
+    is_there = base.config.catalog.type == "service" and service.flavour == "rest"
+    charged = {} if is_there else {"catalog.service.answer_ms_per_mib": REST_ANSWER_MS_PER_MIB}
+    return {"catalog.service.flavour": "rest", **charged}
+
+
 def rest_catalog(base: Base) -> Offers:
     """A server that checks before it writes."""
     catalog = base.config.catalog
-    rest = {"catalog.service.flavour": "rest"}
+    rest = _rest(base)
     if catalog.type != "service":
         yield Offer(words="a REST catalog of 5 ms", keys={"catalog.type": "service", "catalog.latency_ms": 5.0, **rest})
     elif catalog.service.flavour != "rest":
@@ -306,7 +315,7 @@ def rebasing_catalog(base: Base) -> Offers:
     catalog = base.config.catalog
     if catalog.type == "service" and catalog.service.server_retries == 0:
         keys = {
-            "catalog.service.flavour": "rest",
+            **_rest(base),
             "catalog.service.server_retries": 5,
             "catalog.service.rebase": "list",
         }
@@ -317,7 +326,7 @@ def grouping_catalog(base: Base) -> Offers:
     """A server that takes the appends of a moment together."""
     catalog = base.config.catalog
     if catalog.type == "service" and catalog.service.batch_ms is None:
-        keys = {"catalog.service.flavour": "rest", "catalog.service.batch_ms": SERVER_BATCH_MS}
+        keys = {**_rest(base), "catalog.service.batch_ms": SERVER_BATCH_MS}
         yield Offer(words=f"a REST catalog that groups commits of {SERVER_BATCH_MS:g} ms", keys=keys)
 
 
