@@ -139,6 +139,7 @@ def _of_recipes() -> Iterator[Start]:
             "catalog": catalog,
             "source": [{"name": name, "recipe": name}],
             **({"table": {"format": "delta"}} if is_delta else {}),
+            **({"delta": {"client": recipe.client}} if recipe.client else {}),
         }
         yield Start(f"recipe/{name}", recipe.title, "Recipes", recipe.commits, _base(document), None)
 
