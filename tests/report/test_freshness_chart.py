@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 import endive
 from endive.report.charts.run_specs import CURVE_POINTS, Late, freshness_spec, lateness_spec
+from endive.report.report import make_report
 from endive.report.run_page import ages_by_source, late_by_source
 
 CONFIG = {
@@ -66,3 +70,38 @@ def test_ages_are_shown_in_a_unit_that_people_would_choose(most_s, unit, shown):
     assert ("the middle one", shown / 2) == values[3]
     assert f"age ({unit})" == spec["spec"]["layer"][0]["encoding"]["y"]["title"]
     assert 1 == len(spec["spec"]["layer"])  # nothing is asked for
+
+
+class Streams(SyntheticStudy):
+    """Data that are late by two minutes and a half for each unit of load."""
+
+    def rows(self):
+        found = super().rows()
+        for row in found["configurations"]:
+            row |= self.spread("freshness_p95_ms", 150_000.0 * row["load_per_s"])
+        return found
+
+
+@pytest.mark.parametrize(("objective", "asked"), [("p95_freshness <= 5min", [300_000.0]), ("success_rate >= 9 %", [])])
+def test_in_a_study_ages_are_in_minutes_and_a_dashed_line_is_where_the_objective_asks(tmp_path, objective, asked):
+    study = Streams("late", {"load_per_s": [1, 2, 4]}, objective=objective)
+    charts = {chart.id: chart for chart in make_report(write_synthetic(tmp_path, study)).sections[0].charts}
+    layers = charts["freshness"].variants[0].spec["layer"]
+
+    drawn = [layer["encoding"]["y"] for layer in layers if layer["encoding"]["y"]["field"] == "freshness_p95_ms"]
+    assert {"age of the newest visible data P95 (min)"} == {channel["title"] for channel in drawn if "title" in channel}
+    axis = next(channel["axis"] for channel in drawn if "axis" in channel)
+    assert {0.0, 120_000.0} <= {round(tick, 6) for tick in axis["values"]}
+    assert "datum.value" in axis["labelExpr"]
+    assert asked == [value["level"] for layer in layers for value in layer.get("data", {}).get("values", [])]
+    assert "age of the newest visible data P95" == charts["freshness"].variants[0].label
+
+
+def test_beside_each_other_sources_and_phases_keep_their_colours():
+    """A scale that both share has the sources alone, and the bars of the phases are not drawn."""
+    pytest.importorskip("vl_convert")
+    run = endive.simulate(CONFIG, engine="reference")
+
+    picture = run.plot()._repr_mimebundle_()["image/svg+xml"]
+
+    assert {"stream", "catalog read", "manifest list"} <= set(re.findall(r">([^<>]+)</text>", picture))

@@ -235,7 +235,15 @@ def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False
             "field": figure,
             "type": "quantitative",
             "title": title or f"{name} (per hour)",
-            **_hourly(values, is_log),
+            **_relabelled(values, is_log, S_PER_H),
+        }
+    if figure in FRESHNESS and values:
+        factor, unit = _age_unit(max(values))
+        return {
+            "field": figure,
+            "type": "quantitative",
+            "title": title or f"{name} ({unit})",
+            **_relabelled(values, is_log, factor),
         }
     return {
         "field": figure,
@@ -245,12 +253,19 @@ def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False
     }
 
 
-def _hourly(values: Sequence[float], is_log: bool) -> Spec:
-    """The same for rates that people count by the hour: data stay per second, the labels are per hour."""
-    most = S_PER_H * max(values)
-    spec = scale([S_PER_H * value for value in values], is_log=is_log)
-    ticks = spec["axis"].get("values") or round_ticks(most)
-    spec["axis"] |= {"values": [tick / S_PER_H for tick in ticks], "labelExpr": "format(3600 * datum.value, ',.3~r')"}
+def _age_unit(most_ms: float) -> tuple[float, str]:
+    """Ages are in seconds, minutes or hours, as people say them."""
+    if most_ms >= 5 * 3_600_000.0:
+        return 1.0 / 3_600_000.0, "h"
+    return (1.0 / 60_000.0, "min") if most_ms >= 300_000.0 else (0.001, "s")
+
+
+def _relabelled(values: Sequence[float], is_log: bool, factor: float) -> Spec:
+    """The same for figures that people count in another unit: data stay, the labels are so many times that."""
+    spec = scale([factor * value for value in values], is_log=is_log)
+    ticks = spec["axis"].get("values") or round_ticks(factor * max(values))
+    expression = f"format({factor!r} * datum.value, ',.3~r')"
+    spec["axis"] |= {"values": [tick / factor for tick in ticks], "labelExpr": expression}
     return spec
 
 

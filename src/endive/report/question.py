@@ -63,6 +63,16 @@ class Question:
         }
         return levels.pop() if len(levels) == 1 else None
 
+    def freshness_max(self, figure: str) -> float | None:
+        """How late data may be, in ms, by a figure of their age; None if nothing or several things are asked."""
+        path = ("freshness_ms", figure.removeprefix("freshness_").removesuffix("_ms"))
+        levels = {
+            part.right.value
+            for part in comparisons(self.objective.tree)
+            if isinstance(part.right, Constant) and part.sign[0] == "<" and _path_of(part) == path
+        }
+        return levels.pop() if len(levels) == 1 else None
+
     def claim(self, where: str, *, is_denied: bool = False) -> str:
         """Where the objective is met, as the beginning of a sentence; or where it is not, if that is everywhere."""
         level = self._success_alone()
@@ -149,10 +159,15 @@ def find_question(study: Study) -> Question:
 
 def _is_success(part: Comparison) -> bool:
     """Whether a comparison asks for a share of txns that commit."""
+    return isinstance(part.right, Constant) and _path_of(part) == (_SUCCESS,)
+
+
+def _path_of(part: Comparison) -> tuple[str, ...] | None:
+    """Where the figure that is compared stands in a summary."""
     left = part.left
-    if isinstance(left, Constant) or not isinstance(left.of, Subject) or not isinstance(part.right, Constant):
-        return False
-    return left.of.field.path == (_SUCCESS,)
+    if isinstance(left, Constant) or not isinstance(left.of, Subject):
+        return None
+    return left.of.field.path
 
 
 def _badness(part: Judged) -> float:

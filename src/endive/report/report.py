@@ -151,7 +151,8 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
                 "freshness",
                 f"How late data are{whose} against {along}",
                 FRESHNESS,
-                "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time.",
+                "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time. "
+                "Dashed: what the objective asks for.",
             )
         )
     for metric in asked:

@@ -23,6 +23,7 @@ from endive.report.charts.chart import (
 )
 from endive.report.material import (
     BANDS,
+    FRESHNESS,
     LATENCIES,
     Material,
     drawn_values,
@@ -104,6 +105,9 @@ def _curve_variant(material: Material, figure: str) -> Variant:
     values = drawn_values(material, "configurations", figure)
     if has_offered:
         values += material.values("configurations", "offered_per_s")
+    late_max = material.question.freshness_max(figure)
+    if late_max is not None:
+        values.append(late_max)
     up = y_channel(figure, values, is_log=material.is_wide("configurations", figure))
     layers = curve_layers(
         material.legend,
@@ -118,12 +122,14 @@ def _curve_variant(material: Material, figure: str) -> Variant:
     level = material.question.success_min
     if figure == "success_rate" and level is not None:
         layers.insert(0, _rule(level))
+    if late_max is not None:
+        layers.insert(0, _rule(late_max))
     if has_offered:
         layers.insert(0, _offered(material, up))
     spec: Spec = {"layer": layers}
     panel = layout.panel
     return Variant(
-        label=figure_label(figure),
+        label=figure_words(figure)[0] if figure in FRESHNESS else figure_label(figure),  # its axis has its own unit
         spec=faceted(spec, "f" if panel else None, panel.labels if panel else (), panel.name if panel else ""),
     )
 

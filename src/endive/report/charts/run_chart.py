@@ -45,7 +45,9 @@ def run_chart(
     specs = [latency_spec(transactions, list(phases_by_source)), phase_spec(phases_by_source)]
     if ages:
         specs.append(freshness_spec(ages))
-    return RunChart(apply_theme({"config": CONFIG, "hconcat": [_narrow(spec) for spec in specs]}))
+    own = {"scale": {"color": "independent"}, "legend": {"color": "independent"}}  # sources here, phases there
+    document = {"config": CONFIG, "hconcat": [_narrow(spec) for spec in specs], "resolve": own}
+    return RunChart(apply_theme(document))
 
 
 def _narrow(spec: Spec) -> Spec:

@@ -108,7 +108,8 @@ def lateness_spec(late: Mapping[str, Late]) -> Spec:
     y = {"field": "age", "type": "quantitative", "title": f"age ({unit})"}
     scale = {"domain": list(JOBS), "range": ["var(--c1)", "var(--c0)"]}
     colour = {"field": "job", "type": "nominal", "sort": None, "scale": scale}
-    layers = [{"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"x": x, "y": y, "color": colour}}]
+    line: Spec = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"x": x, "y": y, "color": colour}}
+    layers = [line]
     if any(each.bound_us is not None for each in late.values()):
         layers.append({"mark": _RULE, "encoding": {"y": {**y, "field": "bound", "aggregate": "min"}}})
     row = {"field": "source", "type": "nominal", "sort": list(late), "title": None}
