@@ -74,6 +74,15 @@ def test_a_rerun_after_a_failed_store_meets_another_fate(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_statement_that_may_have_committed_is_not_run_again(engine):
+    failures = {"lost_answer_rate": 1.0, "lost_answer_timeout_ms": 40.0, "status_checks": 0}
+    rows = run(engine, [jobs(1, after_failure={"kind": "rerun", "times": 3, "pause_ms": 900.0})], failures=failures)
+
+    assert {"commit_state_unknown": 12} == _count(rows, "reason")
+    assert {0} == {row["restarts"] for row in rows}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_jobs_with_a_table_each_never_meet(engine):
     catalog = {"type": "service", "latency_ms": 4.0, "num_tables": 5}
     at_random = run(engine, [jobs(4)], catalog=catalog)
@@ -110,6 +119,16 @@ def test_txns_of_one_process_work_side_by_side_and_commit_one_after_another(engi
     assert [0.0, *(row["end_ms"] - first[0]["commit_start_ms"] for row in first[:-1])] == pytest.approx(
         [row["phase_backoff_ms"] for row in first]
     )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_in_a_queue_whoever_was_done_first_commits_first(engine):
+    runtime = {"distribution": "uniform", "low_ms": 100.0, "high_ms": 900.0}
+    rows = run(engine, [jobs(8, commit_queue="process")], transaction={"runtime": runtime, "retry": 0})
+    in_order = sorted(rows[:8], key=lambda row: row["commit_start_ms"])
+
+    assert max(row["phase_backoff_ms"] for row in in_order) > 0.0  # some of them wait
+    assert in_order == sorted(rows[:8], key=lambda row: row["end_ms"])
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import endive
+from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, LockTerms
+from endive.transaction.table_lock import lock_wait_us
 
 ENGINES = ["reference", "compiled"]
 STORE_MS, CALL_MS, WORK_MS = 20.0, 4.0, 100.0
@@ -99,6 +101,17 @@ def test_hives_lock_orders_swaps_and_refuses_a_stale_base_all_the_same(engine):
     assert 1 == first["requests_catalog_create"]  # it was free: one call for it, one to give it back
     alone = min(free, key=lambda row: row["end_ms"])
     assert first["commit_latency_ms"] - alone["commit_latency_ms"] == pytest.approx(2 * CALL_MS)
+
+
+@pytest.mark.parametrize(("kind", "first"), [(LOCK_HIVE, [0, 50]), (LOCK_DYNAMODB, [50, 75])])
+def test_a_client_of_hive_asks_again_at_once_when_its_first_call_has_queued_it(kind, first):
+    """``MetastoreLock.acquireLock``: ``lock`` is called once, ``checkLock`` pauses between."""
+    terms = LockTerms(kind=kind, wait_ms=50.0, multiplier=1.5, wait_max_ms=5_000.0, lease_us=0, timeout_us=10**9)
+
+    pauses_ms = [lock_wait_us(terms, 7, 1, refusals) / 1000.0 for refusals in (1, 2, 30)]
+
+    for least, pause_ms in zip([*first, 5_000], pauses_ms, strict=True):
+        assert least <= pause_ms <= 1.1 * least
 
 
 @pytest.mark.parametrize("engine", ENGINES)
