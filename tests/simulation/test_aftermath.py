@@ -91,6 +91,8 @@ def test_jobs_with_a_table_each_never_meet(engine):
     assert _count(at_random, "status")["aborted"] > 0
     assert {"committed": len(one_each)} == _count(one_each, "status")
     assert {0: [4], 1: [1], 2: [3], 3: [0]} == {row["client"]: row["tables_written"] for row in one_each}
+    unnamed = run(engine, [jobs(4, tables={"one_each": True})], catalog=catalog)
+    assert {0: [0], 1: [1], 2: [2], 3: [3]} == {row["client"]: row["tables_written"] for row in unnamed}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
