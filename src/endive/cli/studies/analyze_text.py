@@ -15,11 +15,12 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from endive.cli.tables import deviation, ms, new_table, rate, share
-from endive.objectives import CANNOT_TELL
+from endive.objectives import CANNOT_TELL, duration_text
 
 if TYPE_CHECKING:
     from endive.pipeline.analysis.run_analysis import Analysis
 
+_LATE: Final = "freshness_p95_ms"
 _ROWS_MAX: Final = 40  # of a table on a terminal
 _ANY_WIDTH: Final = 10_000
 
@@ -76,6 +77,7 @@ def _configurations(facts: Row, rows: list[Row]) -> list[Column]:
     return [
         *_axis_columns(facts["axes"], facts["axes"], whole),
         *_success_columns(facts, rows, whole),
+        *_late_columns(facts, whole),
         Column("commits/s", [_spread(row, "committed_per_s", rate) for row in whole], 3),
         Column("P50", [_spread(row, "commit_latency_p50_ms", ms) for row in whole], 6),
         Column("P95", [_spread(row, "commit_latency_p95_ms", ms) for row in whole], 4),
@@ -105,6 +107,17 @@ def _success_columns(facts: Row, rows: list[Row], whole: list[Row]) -> list[Colu
         )
         for source in sources
     ]
+
+
+def _late_columns(facts: Row, whole: list[Row]) -> Iterator[Column]:
+    """How late data are, where there are streams; it stays if that is what is asked for."""
+    if any(row.get(_LATE) is not None for row in whole):
+        gives_way = 1 if "freshness" in facts["objective"] else 5
+        yield Column("data late P95", [_spread(row, _LATE, _duration) for row in whole], gives_way)
+
+
+def _duration(ms_or_none: float | None) -> str:
+    return "-" if ms_or_none is None else duration_text(ms_or_none)
 
 
 def _sustained_columns(facts: Row, rows: list[Row]) -> list[Column]:
