@@ -145,14 +145,15 @@ def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
         )
     )
     if any(material.values("configurations", figure) for figure in FRESHNESS):
+        is_asked = any(material.question.freshness_max(figure) is not None for figure in FRESHNESS)
         drawn.add(
             curve_chart(
                 material,
                 "freshness",
                 f"How late data are{whose} against {along}",
                 FRESHNESS,
-                "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time. "
-                "Dashed: what the objective asks for.",
+                "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time."
+                + (" Dashed: what the objective asks for." if is_asked else ""),
             )
         )
     for metric in asked:
