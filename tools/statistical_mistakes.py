@@ -13,6 +13,7 @@ ENOUGH: Final = "tests/answers/test_run_count.py"
 ADVISE: Final = "tests/answers/test_advise.py"
 _ANSWERS: Final = "src/endive/answers/"
 _OBJECTIVES: Final = "src/endive/objectives/"
+_ANALYSIS: Final = "src/endive/pipeline/analysis/"
 
 STATISTICS: Final = (
     (
@@ -319,23 +320,72 @@ STATISTICS: Final = (
     ),
     (
         "study shares without design",
-        "src/endive/pipeline/analysis/across_seeds.py",
+        _ANALYSIS + "across_seeds.py",
         "low, high = wilson(mean, txns / design, normal_z(CONFIDENCE))",
         "low, high = wilson(mean, txns, normal_z(CONFIDENCE))",
         ACROSS_SEEDS,
     ),
     (
         "study rates of zero are certain",
-        "src/endive/pipeline/analysis/across_seeds.py",
+        _ANALYSIS + "across_seeds.py",
         "high = np.where(rate.mean > 0.0, rate.ci95_high, np.where(rate.seeds > 1, none, np.nan))",
         "high = rate.ci95_high",
         ACROSS_SEEDS,
     ),
     (
         "study commits above the offered",
-        "src/endive/pipeline/analysis/across_seeds.py",
+        _ANALYSIS + "across_seeds.py",
         "most = np.maximum(committed.mean, np.minimum(committed.ci95_high, offered.ci95_high))",
         "most = committed.ci95_high",
         ACROSS_SEEDS,
+    ),
+    (
+        "the hardest of another figure is its easiest",
+        _OBJECTIVES + "judge.py",
+        "easiest, hardest = (right.low, right.high) if is_upward",
+        "easiest, hardest = (right.high, right.low) if is_upward",
+        "tests/objectives/test_judge.py",
+    ),
+    (
+        "a difference is the mean of those of the runs",
+        _ANSWERS + "compare.py",
+        "moved = middle - estimate.value",
+        "moved = 0.0 * middle",
+        "tests/answers/test_compare.py",
+    ),
+    (
+        "values lie at the lower edge of their bin",
+        _ANALYSIS + "histograms.py",
+        "(position - below + 0.5) / txns",
+        "(position - below) / txns",
+        "tests/pipeline/analysis/test_histograms.py",
+    ),
+    (
+        "what is still committing has ended",
+        _ANSWERS + "estimates.py",
+        "return share_estimate(committed, ended, pending, confidence)",
+        "return share_estimate(committed, ended, 0, confidence)",
+        ESTIMATES,
+    ),
+    (
+        "retries of runs are weighed by their commits",
+        _ANSWERS + "estimates.py",
+        'float(figures["txns"]["committed"] + sum(figures["txns"]["aborted"].values()))',
+        'float(figures["txns"]["committed"])',
+        ESTIMATES,
+    ),
+    (
+        "the mildest rival is blamed first",
+        _ANSWERS + "advice/causes.py",
+        "sorted(blamed, reverse=True)",
+        "sorted(blamed)",
+        ADVISE,
+    ),
+    (
+        "the lightest caveat comes first",
+        _ANSWERS + "caveats.py",
+        "key=lambda caveat: -caveat.weight",
+        "key=lambda caveat: caveat.weight",
+        "tests/answers/test_caveats.py",
     ),
 )
