@@ -128,13 +128,11 @@ def test_one_run_says_that_it_cannot_tell_unless_one_run_is_meant(replicator):
     assert not any("One run" in text for text in caveats_of(config, sample, is_one_run_meant=True))
 
 
-def test_a_source_that_never_submits_is_named(replicator):
+@pytest.mark.parametrize("more", [{}, {"partial_progress": {"commits": 10}, "operation_types": {"rewrite_files": 1.0}}])
+def test_a_source_that_never_submits_is_named(replicator, more):
+    nightly = {"name": "nightly", "arrivals": {"kind": "periodic", "period_ms": "1d", "offset_ms": "1h"}, **more}
     config = busy_config(
-        4,
-        source=[
-            {"name": "writers", "arrivals": {"kind": "closed", "clients": 2, "think_ms": "1s"}},
-            {"name": "nightly", "arrivals": {"kind": "periodic", "period_ms": "1d", "offset_ms": "1h"}},
-        ],
+        4, source=[{"name": "writers", "arrivals": {"kind": "closed", "clients": 2, "think_ms": "1s"}}, nightly]
     )
     told = caveats_of(config, replicator.samples(config, SEEDS))
 

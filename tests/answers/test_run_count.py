@@ -101,6 +101,14 @@ def test_a_nightly_source_gets_so_many_days_that_its_objective_can_be_told():
     assert note.endswith("say what is kept with table.snapshots_kept_max.")
 
 
+def test_a_job_that_commits_ten_times_arrives_as_seldom_as_one_that_commits_once():
+    """Hourly, its ten txns come together: an hour, of which half is measured, may have none of them."""
+    groups = {"name": "groups", "recipe": "spark_rewrite_data_files_partial", "interval_ms": "1h"}
+    hours, note = chosen(base_of({"source": [groups]}), "groups.retries_mean <= 1")
+
+    assert (3.0, True) == (hours, "about 30 txns: in less, groups has too few to tell" in note)
+
+
 def test_a_percentile_needs_as_many_txns_as_its_share():
     """P50 needs 2 x 3.84 txns in 16 runs, but two in each: two days, and margins."""
     assert 96 == chosen(base({"kind": "periodic", "period_ms": "1d"}), "writers.p50_commit <= 5s")[0]

@@ -6,7 +6,6 @@ from the objective alone, so the same configuration always gets the same run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from endive.answers.run_count import RUNS
@@ -17,7 +16,7 @@ from endive.objectives.certainty import txns_to_tell
 from endive.objectives.fields import DURATION, SHARE
 from endive.objectives.names import KIND, SOURCE
 from endive.objectives.tree import Comparison, Constant, comparisons
-from endive.workload.expected_txns import expected_by_source
+from endive.workload.expected_txns import arrivals_by_source, expected_by_source
 
 _H: Final = 3_600_000.0
 _D: Final = 24.0 * _H
@@ -25,7 +24,7 @@ LENGTHS_MS: Final = (
     *(hours * _H for hours in (1, 2, 3, 4, 6, 8, 12)),
     *(days * _D for days in (1, 2, 4, 7, 14, 30, 60)),
 )
-TXNS_PER_RUN: Final = 2.0  # of every source, at least
+ARRIVALS_PER_RUN: Final = 2.0  # of every source, at least
 TXNS_MAX: Final = 200_000.0  # of one run
 LONGER: Final = (6.0, 36.0)  # times as long, while nothing can be told
 SPARE: Final = 2.0  # times as many txns as tell a figure that is perfect: few are
@@ -42,7 +41,7 @@ def long_enough(base: Base, objective: Objective, longest_ms: float = LENGTHS_MS
     if is_stated(config):
         return base, None
     rates = {name: txns / config.simulation.duration_ms for name, txns in expected_by_source(config).items()}
-    needs = dict(_needs(config, objective, rates))
+    needs = _needs(config, objective, rates)
     rarest = max(needs, key=lambda name: needs[name], default="")
     margins_ms = config.simulation.warmup_ms + config.simulation.cooldown_ms
     if not needs or needs[rarest] <= config.simulation.duration_ms - margins_ms:
@@ -79,20 +78,18 @@ def ever_longer(base: Base, objective: Objective) -> list[Base]:
     return [first, *(base.varied({"simulation.duration_ms": duration_ms * factor}) for factor in LONGER)]
 
 
-def _needs(config: SimulationConfig, objective: Objective, rates: dict[str, float]) -> Iterator[tuple[str, float]]:
+def _needs(config: SimulationConfig, objective: Objective, rates: dict[str, float]) -> dict[str, float]:
     """For every part that is asked about, how long a window it needs in every run, in ms."""
-    for name, rate in rates.items():
-        if rate:
-            yield name, TXNS_PER_RUN / rate
-    longest: dict[str, float] = {}
+    arrivals = arrivals_by_source(config)
+    needs = {name: ARRIVALS_PER_RUN * config.simulation.duration_ms / arrivals[name] for name in rates if rates[name]}
     for comparison in comparisons(objective.tree):
         subject = _subject(comparison)
         rate = _rate(config, subject, rates)
         txns = SPARE * _txns(comparison, subject) / RUNS
         if rate and txns:
             name = subject.name or "the whole run"
-            longest[name] = max(longest.get(name, 0.0), txns / rate, TXNS_PER_RUN / rate)
-    yield from longest.items()
+            needs[name] = max(needs.get(name, ARRIVALS_PER_RUN / rate), txns / rate)
+    return needs
 
 
 def _subject(comparison: Comparison) -> Subject:

@@ -25,9 +25,15 @@ def expected_txns(config: SimulationConfig) -> float:
 
 def expected_by_source(config: SimulationConfig) -> dict[str, float]:
     """The same for every source."""
+    commits = {source["name"]: _commits(source) for source in config.to_dict()["source"]}
+    return {name: commits[name] * arrivals for name, arrivals in arrivals_by_source(config).items()}
+
+
+def arrivals_by_source(config: SimulationConfig) -> dict[str, float]:
+    """How often every source arrives in that duration; a job with partial progress submits several txns each time."""
     plain = config.to_dict()
     duration_ms = plain["simulation"]["duration_ms"]
-    return {source["name"]: _commits(source) * _of_source(source, duration_ms) for source in plain["source"]}
+    return {source["name"]: _of_source(source, duration_ms) for source in plain["source"]}
 
 
 def _commits(source: Mapping[str, Any]) -> int:
