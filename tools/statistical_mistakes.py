@@ -388,4 +388,11 @@ STATISTICS: Final = (
         "key=lambda caveat: caveat.weight",
         "tests/answers/test_caveats.py",
     ),
+    (
+        "limit believes its first sixteen runs",
+        _ANSWERS + "limit.py",
+        "if search.is_spent or all(search.confirm(value) for value in (met, unmet)):",
+        "if True:",
+        "tests/answers/test_limit_coverage.py",
+    ),
 )

@@ -1,5 +1,6 @@
 """The search for a limit: the answer, its interval, and questions that have none."""
 
+from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,18 @@ from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers import limit
 from endive.answers.estimates import judge_samples
-from endive.answers.limit import LARGEST, SMALLEST, _ends, _expand, _inside, _last_holding, _narrow, find_limit
+from endive.answers.limit import (
+    LARGEST,
+    SMALLEST,
+    _bracket,
+    _ends,
+    _expand,
+    _inside,
+    _last_holding,
+    _narrow,
+    _surely,
+    find_limit,
+)
 from endive.answers.limit_search import Search
 from endive.answers.limit_text import limit_sentence
 from endive.answers.replicate import Replicator
@@ -177,6 +189,33 @@ def test_bisection_ends_at_the_last_value_that_is_surely_met_and_the_first_that_
     assert doubt is None
     assert interval == (met, _inside(unmet, met, is_whole=True))
     assert answer == _last_holding(search, met, unmet)
+
+
+class Fickle(Known):
+    """A search whose first seeds have seen too little: with all of them, more values are met."""
+
+    def __init__(self, seen, true):
+        super().__init__(seen, seen, seen)
+        self.true, self.confirmed = true, []
+
+    def confirm(self, value):
+        before = self.points.pop(value).outcome
+        self.edges = (self.true,) * 3
+        self.confirmed.append(value)
+        return before == self.try_value(value).outcome
+
+
+@pytest.mark.parametrize(("asked", "true"), [((None, 1.0, 64.0), 40), ((8, None, None), 40), ((8, None, None), 100)])
+def test_ends_that_more_seeds_do_not_confirm_are_searched_again(asked, true):
+    """The last time no value that was tried fails with all seeds, so the search goes on to larger ones."""
+    search = Fickle(20, true)
+    search.sizes = defaultdict(int)
+    _bracket(search, *asked)
+
+    met, unmet, doubt = _surely(search, asked, 0.0)
+
+    assert (true - 1, true, None) == (met, unmet, doubt)
+    assert [met, unmet] == search.confirmed[-2:]
 
 
 def test_one_value_that_does_not_hold_ends_what_holds_though_later_ones_do():

@@ -71,8 +71,7 @@ def find_limit(
             for longer in ever_longer(base, objective_of(base.config, slo))
         ]
         search, longer = _bracketed(searches, (now, low, high))
-        met, unmet, doubt = _ends(search)
-        met, unmet = _narrow(search, met, unmet, tolerance)
+        met, unmet, doubt = _surely(search, (now, low, high), tolerance)
         notes = (*longer, *_notes(search, met, unmet, (low, high)))
         value = _last_holding(search, met, unmet)
         return Limit(
@@ -210,6 +209,21 @@ def _ends(search: Search) -> tuple[float, float, str | None]:
     met_end = min(met, key=lambda value: abs(value - first)) if met else far_met
     unmet_end = min(unmet, key=lambda value: abs(value - last)) if unmet else far_unmet
     return met_end, unmet_end, doubt
+
+
+def _surely(
+    search: Search, asked: tuple[float | None, float | None, float | None], tolerance: float
+) -> tuple[float, float, str | None]:
+    """The ends, moved together until both are still what they were with all seeds that are allowed."""
+    while True:
+        met, unmet, doubt = _ends(search)
+        met, unmet = _narrow(search, met, unmet, tolerance)
+        if search.is_spent or all(search.confirm(value) for value in (met, unmet)):
+            return met, unmet, doubt
+        if not search.is_bracketed:
+            _bracket(search, *asked)
+        if not _is_estimated(search):
+            raise ObjectiveError(_no_bracket(search))
 
 
 def _nearest(met: list[float], unmet: list[float]) -> tuple[float, float]:

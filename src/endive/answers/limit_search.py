@@ -10,8 +10,10 @@ from typing import Final
 
 from endive.answers.estimates import judge_samples
 from endive.answers.replicate import Replicator
-from endive.answers.run_count import are_too_few, runs_for
+from endive.answers.run_count import TXNS_MORE_MAX, are_too_few, runs_for
+from endive.answers.sample import Sample
 from endive.answers.variation import Base
+from endive.config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.errors import ConfigError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Verdict, duration_text
@@ -64,21 +66,35 @@ class Search:
             config = self.base.with_values({self.key: int(value) if self.is_whole else value})
         except ConfigError:
             return None
-        objective = objective_of(config, self.slo)
-        first = config.simulation.seed
-        samples = self.replicator.samples(config, [first])
+        samples = self.replicator.samples(config, [config.simulation.seed])
         self.sizes[value] = samples[0].n_txns
         count = min(max(2, runs_for(samples[0].n_txns)), self.seeds_max)
         while True:
-            samples = self.replicator.samples(config, range(first, first + count))
-            verdict = judge_samples(objective, samples, CONFIDENCE)
+            verdict, samples = self._judge(config, count)
             is_sure = verdict.outcome != CANNOT_TELL and not are_too_few(samples, config)
             if is_sure or count >= self.seeds_max or self.is_spent:
                 break
             count = min(2 * count, self.seeds_max)
-        point = Point(value, verdict, count)
-        self.points[value] = point
-        return point
+        self.points[value] = Point(value, verdict, count)
+        return self.points[value]
+
+    def confirm(self, value: float) -> bool:
+        """Whether a value that was tried is judged the same with as many seeds as are allowed and cheap.
+
+        All values share their first seeds, so that what these have not seen no value has.
+        """
+        point = self.points[value]
+        count = min(self.seeds_max, TXNS_MORE_MAX // max(1, self.sizes[value]))
+        if count <= point.seeds:
+            return True
+        verdict, _ = self._judge(self.base.with_values({self.key: int(value) if self.is_whole else value}), count)
+        self.points[value] = Point(value, verdict, count)
+        return verdict.outcome == point.outcome
+
+    def _judge(self, config: SimulationConfig, count: int) -> tuple[Verdict, list[Sample]]:
+        first = config.simulation.seed
+        samples = self.replicator.samples(config, range(first, first + count))
+        return judge_samples(objective_of(config, self.slo), samples, CONFIDENCE), samples
 
     def text_of(self, value: float) -> str:
         """A value as people write it."""
