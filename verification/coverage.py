@@ -2,7 +2,7 @@
 
     python -m verification.coverage                     all of it, about ten minutes on two cores
     python -m verification.coverage --runs 100 --draws 100 --limits 4
-    python -m verification.coverage --only cases        one piece; the page is written when all three are there
+    python -m verification.coverage --only cases        one piece; the page is written when all are there
 
 Every case is simulated with many seeds; the figure of all those runs together is the truth. Then runs are drawn from
 them, as many as an answer rests on, again and again, and it is counted how often the interval of the draw holds the
@@ -32,11 +32,11 @@ from endive.config import SimulationConfig, parse_config
 from endive.config.slo import objective_of
 from endive.objectives import Estimate, intervals
 from endive.objectives.intervals import beyond_seen, share_estimate
-from endive.objectives.names import KIND, SOURCE
 from endive.objectives.student import CONFIDENCE, normal_z
 from endive.results import statistics as st
 from endive.results.schema import Ints
 from endive.verification.row_files import csv_text
+from verification.coverage_cases import CASES, closed, jobs, tipping
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "coverage.md"
 SHARES: Final = (0.5, 0.95, 0.99)
@@ -47,92 +47,9 @@ TRUTH_FIRST: Final = 1_000_000  # no answer has these seeds
 FILE: Final = "coverage.csv"
 HEADINGS: Final = ("case", "runs", "success", "commits/s", "P50", "P95", "P99")
 BY_ITSELF: Final = "by itself"
-PIECES: Final = ("cases", "limit of writers", "limit of jobs")
+PIECES: Final = ("cases", "limit of writers", "limit of jobs", "limit of a rate")
 Row = Sequence[str]
 HELD_LOW: Final = 93.0  # percent: what holds the truth less often stands on the page
-
-
-@dataclass(frozen=True)
-class Case:
-    """A configuration whose runs are not alike, and the part of it that is looked at."""
-
-    name: str
-    why: str
-    scope: str
-    part: str
-    document: dict[str, Any]
-
-
-def _document(minutes: float, sources: Sequence[dict[str, Any]], **sections: Any) -> dict[str, Any]:
-    return {
-        "simulation": {"duration_ms": f"{minutes}min", "warmup_ms": "1min", "cooldown_ms": "1min", "seed": 1},
-        "storage": {"provider": "s3"},
-        "catalog": {"type": "service", "latency_ms": 5},
-        "source": list(sources),
-        **sections,
-    }
-
-
-def _source(name: str, runtime_ms: float, arrivals: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"name": name, "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": runtime_ms}, **more}
-
-
-def jobs(count: int) -> dict[str, Any]:
-    """Streaming jobs whose phases are drawn once per run."""
-    arrivals = {"kind": "jobs", "jobs": count, "period_ms": "10s"}
-    return _document(20, [_source("jobs", 1_000, arrivals)], catalog={"type": "cas"})
-
-
-def closed(clients: int) -> dict[str, Any]:
-    """Writers in a closed loop on one table."""
-    return _document(6, [_source("writers", 2_000, {"kind": "closed", "clients": clients, "think_ms": "1s"})])
-
-
-def tipping(per_s: float) -> dict[str, Any]:
-    """Appends that merge full bins of manifests: some runs tip over, others do not."""
-    return {
-        "simulation": {"duration_ms": "10min", "warmup_ms": "2min", "cooldown_ms": "1min", "seed": 1},
-        "storage": {"provider": "s3x"},
-        "catalog": {"type": "cas"},
-        "table": {"snapshots_kept_max": 100},
-        "transaction": {
-            "operation_types": {"fast_append": 0.7, "merge_append": 0.2, "validated_overwrite": 0.1},
-            "runtime": {"mean": 200, "sigma": 0.5, "min": 50},
-            "inter_arrival": {"scale": 1_000 / per_s},
-        },
-    }
-
-
-def rare(hours: float) -> dict[str, Any]:
-    """A MERGE now and then beside streams and a compaction."""
-    merge = {"operation_types": {"validated_overwrite": 1.0}}
-    rewrite = {"operation_types": {"rewrite_files": 1.0}}
-    sources = [
-        _source("streams", 2_000, {"kind": "closed", "clients": 10, "think_ms": "28s"}),
-        _source("merge", 120_000, {"kind": "poisson", "mean_ms": f"{hours}h"}, **merge),
-        _source("compaction", 300_000, {"kind": "periodic", "period_ms": "30min", "jitter_ms": "5min"}, **rewrite),
-    ]
-    return _document(180, sources)
-
-
-def poisson(per_s: float, tables: int = 1) -> dict[str, Any]:
-    """Independent arrivals."""
-    arrivals = {"kind": "poisson", "per_s": per_s}
-    return _document(
-        10, [_source("writers", 1_000, arrivals)], catalog={"type": "service", "latency_ms": 5, "num_tables": tables}
-    )
-
-
-CASES: Final = (
-    Case("phases", "ten streaming jobs, phases drawn once per run", SOURCE, "jobs", jobs(10)),
-    Case("tipping", "full bins of manifests: some runs tip", KIND, "merge_append", tipping(8)),
-    Case("seldom tipping", "the same at a lower rate: one run in fifty tips", KIND, "merge_append", tipping(7)),
-    Case("closed loop", "twelve writers that wait for their commits", SOURCE, "writers", closed(12)),
-    Case("rare MERGE", "about one in a run, most of them fail", SOURCE, "merge", rare(2)),
-    Case("rare compaction", "six in a run", SOURCE, "compaction", rare(2)),
-    Case("overload", "three appends a second on one table", SOURCE, "writers", poisson(3)),
-    Case("independent", "an append every two seconds", SOURCE, "writers", poisson(0.5)),
-)
 
 
 def holds(found: Estimate, truth: float) -> bool:
@@ -265,35 +182,52 @@ def success_width(counts: Counts, truth: float, draws: int, generator: np.random
     return float(np.mean(widths)) / needed, 100.0 * sum(holds(one, truth) for one in found) / draws
 
 
+# Of what, a configuration, the key, the objective, and values between which the limit lies.
 LIMITS: Final = (
-    ("writers in a closed loop", closed(8), "source.writers.arrivals.clients", "writers.retries_mean <= 0.5"),
-    ("streaming jobs", jobs(6), "source.jobs.arrivals.jobs", "jobs.p95_commit <= 1s"),
+    ("writers in a closed loop", closed(8), "source.writers.arrivals.clients", "writers.retries_mean <= 0.5", (1, 32)),
+    ("streaming jobs", jobs(6), "source.jobs.arrivals.jobs", "jobs.p95_commit <= 1s", (1, 32)),
+    (
+        "ms between txns of a table that tips",
+        tipping(8),
+        "transaction.inter_arrival.scale",
+        "merge_append.success_rate >= 97 %",
+        (300.0, 80.0),
+    ),
 )
+STEPS: Final = 8  # of the bisection by which the limit of a number that is not whole is found
 
 
 def limit_row(place: int, count: int) -> tuple[str, ...]:
     """How often the interval of a limit holds the value that many other seeds give."""
-    name, document, key, slo = LIMITS[place]
-    truth = _true_limit(document, key, slo)
+    name, document, key, slo, ends = LIMITS[place]
+    truth, beyond = _true_limit(document, key, slo, ends)
+    is_whole = isinstance(truth, int)
+    low, high = (truth, truth) if is_whole else sorted((truth, beyond))
     held = exact = 0
     for search in range(count):
         base = base_of({**document, "simulation": {**document["simulation"], "seed": 10_000 * (search + 1)}})
         with Replicator() as fresh:
             found = find_limit(base, key, slo=slo, replicator=fresh)
-        held, exact = held + (found.low <= truth <= found.high), exact + (found.low == found.high)
-    return name, slo, f"{truth:g}", f"{held} of {count}", str(exact)
+        held, exact = held + (found.low <= high and found.high >= low), exact + (found.low == found.high)
+    shown = f"{truth}" if is_whole else f"{low:.1f} to {high:.1f}"
+    return name, slo, shown, f"{held} of {count}", str(exact)
 
 
-def _true_limit(document: dict[str, Any], key: str, slo: str) -> float:
-    """The last whole number that holds by its estimate, from the smallest up."""
-    value = 1
+def _true_limit(document: dict[str, Any], key: str, slo: str, ends: tuple[float, float]) -> tuple[float, float]:
+    """The last value that holds by its estimate and the first that does not, from one of each."""
+    good, bad = ends
     with Replicator() as replicator:
-        while True:
-            config = base_of(document).with_values({key: value})
+        for _ in range(STEPS):
+            middle = (good + bad) // 2 if isinstance(good, int) else (good + bad) / 2.0
+            if middle in (good, bad):
+                break
+            config = base_of(document).with_values({key: middle})
             samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
-            if judge_samples(objective_of(config, slo), samples).holds is not True:
-                return value - 1
-            value += 1
+            if judge_samples(objective_of(config, slo), samples).holds is True:
+                good = middle
+            else:
+                bad = middle
+    return good, bad
 
 
 def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
