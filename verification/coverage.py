@@ -189,7 +189,7 @@ LIMITS: Final = (
     (
         "ms between txns of a table that tips",
         tipping(8),
-        "transaction.inter_arrival.scale",
+        "source.default.arrivals.mean_ms",
         "merge_append.success_rate >= 97 %",
         (300.0, 80.0),
     ),

@@ -59,9 +59,17 @@ def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told(
         compared = compare_configs(asked.config, asked.config, replicator=replicator)
         advised = advise_on(asked, levers=("retries",), replicator=replicator)
 
-        assert 2 * RUNS == len(taken) == compared.seeds
+        assert 2 * RUNS == len(taken) == compared.seeds == advised.now.seeds
         assert (2 * RUNS, "met") == (search.try_value(8).seeds, search.points[8].outcome)
-        assert advised.now.seeds > RUNS
+
+
+def test_advice_begins_with_what_run_says_of_the_configuration_as_it_is(monkeypatch):
+    """Sixteen runs cannot tell, and twice as many still cannot: both take as many as are allowed."""
+    monkeypatch.setattr(run_count, "RUNS_MOST", 8 * RUNS)
+    config = busy_config(2, slo={"objective": "writers.success_rate >= 99.999 %"})
+    with Replicator(processes=1) as replicator:
+        assert 8 * RUNS == len(take_enough(replicator, config, objective_of(config)))
+        assert 8 * RUNS == advise_on(base_of(config), levers=("retries",), replicator=replicator).now.seeds
 
 
 def test_no_more_runs_are_taken_of_a_value_than_were_allowed():

@@ -20,7 +20,7 @@ from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.length import long_enough
 from endive.answers.price import usd_per_commit
 from endive.answers.replicate import Replicator
-from endive.answers.run_count import are_too_few, may_double
+from endive.answers.run_count import are_too_few, may_double, take_enough
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
@@ -129,9 +129,8 @@ def advise_on(
         asked = _Asked(base, slo, seeds, running)
         if levers is None and not asked.is_about_lateness:
             changes = [change for change in changes if change.lever.removes != LATENESS]
-        now = asked.advice((), base.config, "as it is", {})
-        if may_double(asked.before):
-            now = _surely(asked, now)
+        enough = len(take_enough(running, base.config, objective)) if may_double(asked.before) else seeds
+        now = asked.advice((), base.config, "as it is", {}, max(seeds, enough))
         running.run_all([(change.config, seed) for change in changes for seed in asked.seeds])
         singles = _smallest(asked, [(change, asked.of(change)) for change in changes])
         told = _choose_shown(asked, _rank([advice for _, advice in singles]))

@@ -82,7 +82,8 @@ LEVERS: Final = (
         "isolation",
         SETTING,
         AVAILABLE,
-        "write.merge.isolation-level = snapshot (Iceberg 1.9)",
+        "write.merge.isolation-level = snapshot (Iceberg 1.9); an UPDATE has write.update.isolation-level, a DELETE "
+        "and whatever Trino does write.delete.isolation-level",
         VERDICT,
         "rows that others add meanwhile are not seen: a MERGE may insert a key that is there already",
         offers.snapshot_isolation,
