@@ -37,7 +37,7 @@ from endive.results.history import untold_warnings
 from endive.results.knowledge import assumed_part, assumption_warnings, sent_figures
 from endive.results.summary import warnings_of
 from endive.simulation.knowledge import figures_of_config
-from endive.workload.expected_txns import arrivals_by_source
+from endive.workload.expected_txns import arrivals_by_source, expected_by_source
 
 MEETING_RUNS: Final = 2  # with every conflict, to see how much hinges on them
 FILES_MET: Final = 1_000  # of a table whose files everybody touches; groups of one compaction have shares of them
