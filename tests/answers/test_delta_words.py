@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from endive.answers.advice.levers import changes_of
+from endive.answers.caveats import caveats_of_config
 from endive.answers.variation import base_of
 from endive.cli.main import app
 from endive.config import apply_overrides, parse_config
@@ -202,3 +203,26 @@ def test_a_log_store_that_delta_spark_does_not_have_is_told(provider, commit_poi
 
     assert 0 == answered.exit_code, answered.output
     assert is_said == ("has no LogStore" in answered.output)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "code"),
+    [
+        ("catalog.type", "single_driver", "one_driver"),
+        ("source.statement.isolation", "write_serializable", "refused_isolation"),
+        ("catalog.type", "dynamodb", None),
+    ],
+)
+def test_what_open_source_delta_spark_does_not_do_is_told(key, value, code):
+    config = parse_config(apply_overrides(tomllib.loads(FILE), {key: value}))
+    own = {"one_driver", "refused_isolation"} & {name for name, _ in caveats_of_config(config)}
+
+    assert ({code} if code else set()) == own
+
+
+@pytest.mark.parametrize(("client", "is_said"), [("spark", True), ("delta_rs", False)])
+def test_checksums_that_are_not_there_in_time_are_told_of_delta_spark_alone(client, is_said, file):
+    answered = CliRunner().invoke(app, ["run", str(file), "--seeds", "2", "--set", f"delta.client={client}"])
+
+    assert 0 == answered.exit_code, answered.output
+    assert is_said == ("writes the checksum of a commit after it" in answered.output)

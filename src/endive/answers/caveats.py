@@ -43,6 +43,7 @@ MEETING_RUNS: Final = 2  # with every conflict, to see how much hinges on them
 FILES_MET: Final = 1_000  # of a table whose files everybody touches; groups of one compaction have shares of them
 RETRIES_TIPPING: Final = 0.4  # of a txn, on average: tables that tip over now and then have more while they do not
 ANSWER_MIB: Final = 0.25  # of a list of snapshots, from which on it matters how long it takes to send
+CHECKSUM_S: Final = 5.0  # what making one took Delta Spark if it had to read the log
 _UNSAID: Final = "unsaid_"  # what begins so, a run can say how much hinges on
 _CERTAIN: Final = 2.0  # the weight of what makes figures wrong, whatever they are
 
@@ -93,6 +94,8 @@ def caveats_of_config(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
         *(("hypothetical_catalog", note) for note in hypothetical_notes(config)),
         ("missing_log_store", _log_store_note(config)),
         ("uncharged_answers", _answers_note(config)),
+        ("one_driver", _one_driver_note(config)),
+        ("refused_isolation", _isolation_note(config)),
     )
     return tuple((code, text) for code, text in caveats if text is not None)
 
@@ -104,6 +107,7 @@ def _collect(
         *_of_runs(config, samples, is_one_run_meant),
         *_of_unsaid(config, samples, replicator),
         *_of_assumptions(config, samples),
+        *_of_checksums(config, samples),
     ]
     return sorted(caveats, key=lambda caveat: -caveat.weight)
 
@@ -247,6 +251,20 @@ def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list
     return [*(Caveat(note, _CERTAIN) for note in notes), *caveats]
 
 
+def _of_checksums(config: SimulationConfig, samples: Sequence[Sample]) -> list[Caveat]:
+    """Delta Spark reads the log where the checksum before its own is not written yet; the model has it at once."""
+    total = pooled_figures(samples, ALL, "")
+    is_close = (total["committed_per_s"] or 0.0) * CHECKSUM_S > 1.0 and (total["retries_mean"] or 0.0) > 0.0
+    if config.table.format != "delta" or config.delta.client != "spark" or not is_close:
+        return []
+    text = (
+        "Delta Spark writes the checksum of a commit after it, and who commits meanwhile reads the log instead, which "
+        "took seconds where it was measured and is left out here: writers that commit within seconds of each other "
+        "are slower than this (docs/validation/delta.md)."
+    )
+    return [Caveat(text, min(1.0, total["retries_mean"]))]
+
+
 def _log_store_note(config: SimulationConfig) -> str | None:
     """Delta Spark creates no file on S3 if it is absent, though S3 could."""
     is_spark = config.table.format == "delta" and config.delta.client == "spark"
@@ -273,4 +291,30 @@ def _answers_note(config: SimulationConfig) -> str | None:
         f"A REST server's answers carry the whole list of snapshots, up to {list_mib:.1f} MiB here, and are taken to "
         "be as fast as short ones. Set catalog.service.answer_ms_per_mib (Iceberg's own server takes about "
         f"{REST_ANSWER_MS_PER_MIB:g}; endive measure catalog tells yours), or keep fewer (table.snapshots_kept_max)."
+    )
+
+
+def _one_driver_note(config: SimulationConfig) -> str | None:
+    """Its lock is known to one process."""
+    if config.catalog.type != "single_driver" or len(config.sources) < 2:
+        return None
+    names = ", ".join(source.name for source in config.sources)
+    return (
+        f"catalog.type = 'single_driver' holds within one process: {names} have to run in one driver. A second would "
+        "overwrite commits unnoticed, which no figure here shows."
+    )
+
+
+def _isolation_note(config: SimulationConfig) -> str | None:
+    """Levels that open source does not let anyone set."""
+    lax = [
+        f"{source.name} ({source.isolation})"
+        for source in config.sources
+        if config.table.format == "delta" and source.isolation != "serializable"
+    ]
+    if not lax:
+        return None
+    return (
+        f"Open-source Delta Spark refuses every isolation level but serializable: what {', '.join(lax)} gives here "
+        "holds of a table whose delta.isolationLevel a writer of another make has set."
     )

@@ -259,7 +259,7 @@ def _attempt_lines(story: Story) -> list[str]:
             lines.append(f"  {_at(last_end_us, record)}  {waits}")
         lines.append(f"  {_at(attempt.begin_us, record)}  attempt {attempt.number}{_built_on(attempt, record)}")
         told = [(step.begin_us, _step(step)) for step in attempt.steps]
-        told.append((attempt.decided_us, _verdict(attempt)))
+        told.append((attempt.decided_us, _verdict(attempt, record)))
         if attempt.given_up_us is not None:
             told.append((attempt.given_up_us, _lost(attempt)))
         lines += [f"  {_at(begin_us, record)}    {text}" for begin_us, text in sorted(told, key=lambda line: line[0])]
@@ -297,7 +297,7 @@ def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
     return f", builds on catalog version {attempt.seq}, as the server had it at {_at(attempt.base_us, record)}"
 
 
-def _verdict(attempt: Attempt) -> str:
+def _verdict(attempt: Attempt, record: Mapping[str, Any]) -> str:
     window = duration_text((attempt.decided_us - attempt.base_us) / 1000.0)
     if attempt.is_given_up:
         return f"{_given_up()}; nothing was swapped, and what it has written stays"
@@ -306,7 +306,9 @@ def _verdict(attempt: Attempt) -> str:
         since = ", ".join(f"{count:,} {kind} of {source}" for (kind, source), count in counts.most_common())
         return f"{FAILURES[attempt.failed_of]}, which no retry mends; committed since it began: {since or 'nothing'}"
     if attempt.is_installed:
-        return f"the server installs the commit; nobody came between in the {window} since its base"
+        is_delta = record["kind"] in KINDS_OF["delta"]
+        how = "the commit file is created" if is_delta else "the server installs the commit"
+        return f"{how}; nobody came between in the {window} since its base"
     lost = duration_text((attempt.end_us - attempt.begin_us) / 1000.0)
     if not attempt.rivals:
         return f"refused after a hazard window of {window}; {lost} lost"
