@@ -44,8 +44,16 @@ ROWS: Final = (
     ),
     ("share of commits that succeed beside a stream", ("load", "java", "beside a stream: committed")),
     ("mixed jobs without rest on Java Iceberg, every figure", ("load", "java loops", "")),
-    ("commits per second: delta-rs", ("delta", "delta-rs load", "append: committed per second")),
-    ("every other figure of those writers", ("delta", "delta-rs load", "append: ")),
+    (
+        "commits per second: delta-rs, Delta Spark",
+        ("delta", "delta-rs load", "append: committed per second"),
+        ("delta", "delta spark load", "INSERT: committed per second"),
+    ),
+    (
+        "every other figure of those writers",
+        ("delta", "delta-rs load", "append: "),
+        ("delta", "delta spark load", "INSERT: "),
+    ),
     ("conditional writes per second of object stores", ("stores", "", "successes per second")),
 )
 

@@ -28,8 +28,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from verification.delta_rig.log_names import newest_version, object_kind, removed_twice, words_of
@@ -110,8 +111,10 @@ class AliasedServer(ObjectServer):
         return super().serve(door, dataclasses.replace(request, target=target, headers=headers))
 
 
-def start_spark(jars: Path, doors: Sequence[Door], cores: int = 4) -> Any:
-    """A session whose buckets are named as the doors."""
+def start_spark(
+    jars: Path, doors: Sequence[Door], cores: int = 4, besides: Mapping[str, str] = MappingProxyType({})
+) -> Any:
+    """A session whose buckets are named as the doors, with settings ``besides`` those of every rig."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
@@ -137,7 +140,7 @@ def start_spark(jars: Path, doors: Sequence[Door], cores: int = 4) -> Any:
     builder = SparkSession.builder.master(f"local[{cores}]")
     for door in doors:
         builder = builder.config(f"spark.hadoop.fs.s3a.bucket.{door.name}.endpoint", f"http://127.0.0.1:{door.port}")
-    for key, value in settings.items():
+    for key, value in {**settings, **besides}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

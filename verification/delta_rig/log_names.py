@@ -11,7 +11,7 @@ from typing import Final
 from verification.java_rig.object_server import LoggedRequest, ObjectServer
 
 _COMMIT: Final = re.compile(r"_delta_log/(\d{20})\.json$")
-_PROBE: Final = re.compile(r"max-keys=[12]\b")
+PROBE: Final = re.compile(r"max-keys=[12]\b")
 _CHECKPOINT: Final = re.compile(r"_delta_log/(\d{20})\.checkpoint\b.*\.parquet$")
 
 
@@ -34,7 +34,7 @@ def object_kind(key: str) -> str:
 
 def word_of(entry: LoggedRequest, base: int) -> str:
     """A request as one word: ``GET commit+1`` is the commit after the base version, ``!412`` an answer not of 2xx."""
-    if _PROBE.search(entry.query):
+    if PROBE.search(entry.query):
         return "PROBE"  # whether a folder has anything in it, asked by S3A
     kind = entry.kind
     found = _COMMIT.search(entry.key) or _CHECKPOINT.search(entry.key)

@@ -20,7 +20,7 @@ from deltalake import DeltaTable
 
 from verification.delta_rig.ground import BUCKET, append, make_table, options_of
 from verification.delta_rig.log_names import object_kind
-from verification.delta_rig.rs_loops import DELAYS_MS
+from verification.delta_rig.loop_figures import DELAYS_MS
 from verification.java_rig.object_server import Door, ObjectServer
 
 OUT: Final = Path(__file__).parents[2] / "tests/observation/data/delta_rs"

@@ -18,7 +18,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,19 +28,23 @@ from deltalake import DeltaTable
 from verification.delta_rig.delta_rs import DATA
 from verification.delta_rig.ground import BUCKET, append, make_table, options_of
 from verification.delta_rig.log_names import object_kind
+from verification.delta_rig.loop_figures import (
+    CLEANED,
+    COMMITTED,
+    DELAYS_MS,
+    ENDINGS,
+    EXHAUSTED,
+    OTHER,
+    SHARES,
+    WRITERS,
+    describe,
+    replaced,
+)
 from verification.java_rig.object_server import Door, LoggedRequest, ObjectServer
 
-WRITERS: Final = (1, 2, 4, 8, 16)
-DELAYS_MS: Final = {"GET": 20.0, "LIST": 20.0, "PUT": 30.0, "HEAD": 10.0, "DELETE": 20.0, "POST": 20.0}
-SHARES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
 TOGETHER_MAX: Final = 16
 READ: Final = "GET commit"
 REPLAYED: Final = "GET commit, replayed"  # with the client's work when it has brought its table up to date
-COMMITTED: Final = "committed"
-EXHAUSTED: Final = "retries exhausted"
-CLEANED: Final = "log cleaned up"
-OTHER: Final = "other"
-ENDINGS: Final = (COMMITTED, EXHAUSTED, CLEANED, OTHER)
 
 
 def ending_of(error: Exception) -> str:
@@ -157,24 +161,6 @@ def _is_commit(entry: LoggedRequest) -> bool:
     return entry.method == "PUT" and entry.kind == "commit"
 
 
-def quantiles(values: Iterable[float]) -> list[float]:
-    """At ``SHARES``, by straight lines."""
-    ordered = sorted(values)
-    found = []
-    for share in SHARES:
-        place = share * (len(ordered) - 1)
-        low = int(place)
-        high = min(low + 1, len(ordered) - 1)
-        found.append(round(ordered[low] + (place - low) * (ordered[high] - ordered[low]), 2))
-    return found
-
-
-def describe(values: Sequence[float]) -> dict[str, Any]:
-    """What is kept of a kind of request."""
-    mean_ms = round(sum(values) / len(values), 3)
-    return {"count": len(values), "mean_ms": mean_ms, "quantiles_ms": quantiles(values)}
-
-
 def measure(writers: int, way: str, seconds: float, repetitions: int, slower: float) -> dict[str, Any]:
     """One cell."""
     runs: list[dict[str, Any]] = []
@@ -206,14 +192,12 @@ def main() -> int:
     parser.add_argument("--way", choices=("keep", "load"), default="keep")
     parser.add_argument("--out", type=Path, default=DATA / "rs_loops.json")
     given = parser.parse_args()
-    cells = {}
-    if given.out.is_file():
-        known = json.loads(given.out.read_text())["cells"]
-        cells = {(each["way"], each.get("slower", 1.0), each["writers"]): each for each in known}
+    known = json.loads(given.out.read_text()) if given.out.is_file() else {"cells": [], "date": ""}
+    cells = {(each["way"], each["slower"], each["writers"]): each for each in known["cells"]}
     for count in given.writers:
-        cells[given.way, given.slower, count] = measure(
-            count, given.way, given.seconds, given.repetitions, given.slower
-        )
+        key = (given.way, given.slower, count)
+        cell = measure(count, given.way, given.seconds, given.repetitions, given.slower)
+        cells[key] = {**cell, "earlier": replaced(cells.get(key), known["date"])}
     document = {
         "deltalake": deltalake.__version__,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

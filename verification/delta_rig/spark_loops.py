@@ -1,104 +1,129 @@
 """``python -m verification.delta_rig.spark_loops --jars DIR``: closed loops of Delta Spark on one table, measured.
 
 Needs what ``delta_spark`` needs. Writers are threads of one JVM, and each has a name of its own for the bucket, so that
-none shares another's log, cache or snapshot. Delta's ``S3SingleDriverLogStore`` looks whether a commit is there and
-writes it, under a lock on the path; for several names the server holds that lock: who is told that a commit is not
-there has it until it has written it.
+none shares another's log, cache or snapshot. A commit is created if it is absent, as on Google's store: Delta's
+``GCSLogStore`` leaves the decision to the store. S3A does not send the condition that Google's connector sends, so the
+server adds it to every PUT of a commit, and refuses in the words that this LogStore knows.
 
-A row of ``txns`` is as in ``rs_loops``, and how long it worked before its commit, without the requests that load its
-table. What each request took is told as there, with what S3A asks between one and the next.
+Delayed are the requests of the log that the model knows and the PUT of the data; not what S3A asks besides (looks at
+paths), nor the checksum, which it drafts and renames: it is there as soon after its commit as Spark can make it.
+
+A row of ``txns`` is as in ``rs_loops``; then how long it worked before its commit, without the listings and checksums
+that load its table, and how many files of the log it read as a whole, before its commit and after it. What each request
+took is told as there, with what S3A asks between one and the next; one that loads a table is told alone. ``cpu_share``
+of a run is the processors' time that Spark and the server took, of all there was.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime
 import json
 import os
+import re
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from verification.delta_rig.delta_spark import DATA, AliasedServer, start_spark
-from verification.delta_rig.log_names import _PROBE, object_kind
-from verification.delta_rig.rs_loops import DELAYS_MS, ENDINGS, SHARES, quantiles
+from verification.delta_rig.delta_spark import BUCKET, DATA, AliasedServer, start_spark
+from verification.delta_rig.log_names import PROBE, object_kind
+from verification.delta_rig.loop_figures import DELAYS_MS, ENDINGS, OTHER, SHARES, WRITERS, describe, replaced
 from verification.java_rig.object_server import Door, LoggedRequest
+from verification.java_rig.wire import HttpRequest
 
-WRITERS: Final = (1, 2, 4, 8)
-LOCK_S: Final = 20.0
-# Requests of the log by their words; what S3A asks besides belongs to the one before it.
-READ: Final = {"LIST list", "GET commit", "GET crc", "GET checkpoint", "GET last_checkpoint"}
-MODELLED: Final = READ | {"PUT crc_draft", "PUT checkpoint", "PUT last_checkpoint"}
+LOG_STORE: Final = {
+    "spark.delta.logStore.s3a.impl": "io.delta.storage.GCSLogStore",
+    "spark.hadoop.fs.s3a.performance.flags": "create",
+}
+WARM_S: Final = 30.0
 CREATE: Final = "PUT commit"
+CHECKSUM: Final = "PUT crc_draft"
+WINNER: Final = "GET commit"  # after a lost race
+WHOLE: Final = (WINNER, "GET checkpoint")  # when a table is loaded without a checksum, or to make one or a checkpoint
+# Requests of the log by their words; what S3A asks besides belongs to the one before it.
+READ: Final = ("LIST list", "GET commit", "GET crc", "GET checkpoint", "GET last_checkpoint")
+WRITTEN: Final = (CREATE, "PUT checkpoint", "PUT last_checkpoint")
+MODELLED: Final = {*READ, *WRITTEN, CHECKSUM}
+
+
+def delays_of(slower: float) -> dict[str, float]:
+    """What a request is delayed by, in ms."""
+    return {word: slower * DELAYS_MS[word.split()[0]] for word in (*READ, *WRITTEN, "PUT data")}
+
+
+def tell_probe(entry: LoggedRequest) -> None:
+    """S3A asks whether a folder has anything in it: no listing of the log."""
+    if PROBE.search(entry.query):
+        entry.kind = "probe"
+
+
+class ConditionalServer(AliasedServer):
+    """Never overwrites a commit."""
+
+    def serve(self, door: Door, request: HttpRequest) -> bytes:
+        """A PUT of a commit is answered as if it had the condition."""
+        if request.method == "PUT" and object_kind(urlsplit(request.target).path.lstrip("/")) == "commit":
+            request = dataclasses.replace(request, headers={**request.headers, "if-none-match": "*"})
+        return super().serve(door, request)
+
 
 Span = tuple[float, float, str]  # begin, end, word
+Call = tuple[float, float, int]  # begin, end, ending
+Noted = dict[str, list[float]]
 
 
-class LockingServer(AliasedServer):
-    """Holds the lock of ``S3SingleDriverLogStore`` for writers that have different names for one path."""
+@dataclasses.dataclass(slots=True)
+class Told:
+    """One txn's requests: those that the model knows as spans, and how many files of the log were read as a whole."""
 
-    def __init__(self) -> None:
-        super().__init__(object_kind)
-        self._free = threading.Condition()
-        self._owners: dict[str, str] = {}
-        self.asked: dict[tuple[str, str], float] = {}  # when a writer first wanted a commit, by its name and the key
-
-    def guard(self, door: Door) -> None:
-        """Have a door's requests for commits wait for the lock."""
-        door.before = self._wait
-
-    def _wait(self, entry: LoggedRequest) -> None:
-        if entry.method != "HEAD" or entry.kind != "commit":
-            return
-        self.asked.setdefault((entry.door, entry.key), time.perf_counter())
-        with self._free:
-            self._free.wait_for(lambda: self._owners.get(entry.key, entry.door) == entry.door, LOCK_S)
-            if entry.key not in self.objects:
-                self._owners[entry.key] = entry.door
-
-    def note(self, entry: LoggedRequest) -> None:
-        """Logged when it is answered: a commit that is written gives its lock back."""
-        super().note(entry)
-        if entry.method == "PUT" and entry.kind == "commit":
-            with self._free:
-                self._owners.pop(entry.key, None)
-                self._free.notify_all()
+    loading: list[Span] = dataclasses.field(default_factory=list)
+    committing: list[Span] = dataclasses.field(default_factory=list)
+    whole_before: int = 0
+    whole_after: int = 0
+    reading_s: float = 0.0  # of the log, for a checkpoint
 
 
-def spans_of(entries: Sequence[LoggedRequest], asked: dict[tuple[str, str], float]) -> list[Span]:
-    """One writer's requests that the model knows, each from the look that S3A takes before it."""
-    found: list[Span] = []
-    looked: dict[str, float] = {}
-    created = ""
-    for at, entry in enumerate(entries):
+def tell(entries: Sequence[LoggedRequest]) -> Told:
+    """Each request from the looks that S3A takes before it.
+
+    What follows a commit that was made belongs to the checksum that is written next, so that a creation takes no longer
+    where it wins than where it loses. The log that is read for that checksum, because the one before is not there yet,
+    belongs to it too. Where it is read for a checkpoint, which the model knows, the work with it does and the reading
+    does not.
+    """
+    told = Told()
+    looked: dict[str, float] = {}  # since when, by the kind of what will be asked for
+    is_behind = is_checkpoint = False
+    read_s = 0.0
+    for entry in entries:
         word = f"{entry.method} {entry.kind}"
         if entry.method == "HEAD":
-            looked[entry.key] = entry.begin_s
-            if entry.kind == "commit" and entry.key != created and not _is_read(entry, entries[at + 1 :]):
-                created = entry.key
-                found.append((asked.get((entry.door, entry.key), entry.begin_s), entry.end_s, CREATE))
-        elif word == CREATE:
-            found[-1] = (found[-1][0], entry.end_s, CREATE)
-        elif word in MODELLED and not _PROBE.search(entry.query):
-            found.append((looked.pop(entry.key, entry.begin_s), entry.end_s, word))
-    return sorted(found)
+            looked.setdefault("list" if entry.kind == "log" else entry.kind, entry.begin_s)
+        elif word in WHOLE and not (is_behind and word == WINNER):
+            told.whole_after += bool(told.committing)
+            told.whole_before += not told.committing
+            if is_checkpoint:
+                told.reading_s += max(0.0, entry.end_s - max(entry.begin_s, read_s))
+                read_s = max(read_s, entry.end_s)
+        elif entry.kind != "probe":
+            if word == CREATE:
+                is_behind = entry.status >= 300
+                is_checkpoint = not is_behind and entry.key.endswith("0.json")
+            if word in MODELLED:
+                part = told.committing if told.committing or word == CREATE else told.loading
+                part.append((looked.get(entry.kind, entry.begin_s), entry.end_s, word))
+            looked = {"crc_draft": entry.end_s} if word == CREATE and not is_behind else {}
+    return told
 
 
-def _is_read(entry: LoggedRequest, later: Sequence[LoggedRequest]) -> bool:
-    """Whether a commit is looked for to be read, and not to be made: it is there, and it is read before a listing."""
-    ends = (
-        each for each in later if (each.method == "LIST" and not _PROBE.search(each.query)) or each.key == entry.key
-    )
-    after = next((each for each in ends if each.method in ("LIST", "GET", "PUT")), None)
-    return entry.status < 300 and after is not None and after.method == "GET"
-
-
-def note_spans(noted: dict[str, list[float]], spans: Sequence[Span], end_s: float) -> None:
+def note_spans(noted: Noted, spans: Sequence[Span], end_s: float) -> None:
     """What each took, with the work behind it until the next; of those under way together each its own."""
-    at = 0
+    spans, at = sorted(spans), 0
     while at < len(spans):
         last, over_s = at + 1, spans[at][1]
         while last < len(spans) and spans[last][0] < over_s:
@@ -113,46 +138,51 @@ def note_spans(noted: dict[str, list[float]], spans: Sequence[Span], end_s: floa
 class Loops:
     """One session, and runs of writers on tables of their own."""
 
-    def __init__(self, server: LockingServer, jars: Path, slower: float) -> None:
+    def __init__(self, server: ConditionalServer, jars: Path) -> None:
         self.server = server
         self.maker = server.open_door("maker")
         self.maker.is_logged = False
         self.doors = [server.open_door(f"w{number}") for number in range(max(WRITERS))]
-        self.spark = start_spark(jars, (self.maker, *self.doors), cores=2 * max(WRITERS))
+        self.spark = start_spark(jars, (self.maker, *self.doors), cores=2 * max(WRITERS), besides=LOG_STORE)
         self._runs = 0
-        self._delays = {method: slower * ms for method, ms in DELAYS_MS.items()}
 
-    def run(self, writers: int, seconds: float) -> tuple[list[list[Any]], dict[str, list[float]]]:
-        """Txns of one run, and what each kind of request took."""
+    def run(self, writers: int, seconds: float, delays: dict[str, float]) -> tuple[dict[str, Any], Noted]:
+        """One run, and what each kind of request took."""
         self._runs += 1
         name = f"loop{self._runs}"
         self.spark.sql(f"CREATE TABLE delta.`s3a://maker/{name}` (id int, p int, v int) USING delta PARTITIONED BY (p)")
         doors = self.doors[:writers]
         for door in doors:
             self._insert(door, name)
-            door.delays_ms, door.way_out = self._delays, 0.5
-            self.server.guard(door)
+            door.delays_ms, door.way_out, door.before = delays, 0.5, tell_probe
         self.server.take_log()
-        self.server.asked.clear()
-        begin_s = time.perf_counter() + 0.5
-        rows: dict[str, list[tuple[float, float, int]]] = {door.name: [] for door in doors}
+        calls: dict[str, list[Call]] = {door.name: [] for door in doors}
+        begin_s, cpu_s = time.perf_counter() + 0.5, self._cpu_s()
         threads = [
-            threading.Thread(target=self._write, args=(door, name, begin_s, seconds, rows[door.name])) for door in doors
+            threading.Thread(target=self._write, args=(door, name, begin_s, seconds, calls[door.name]))
+            for door in doors
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        share = (self._cpu_s() - cpu_s) / (time.perf_counter() - begin_s) / (os.cpu_count() or 1)
         for door in doors:
-            door.before, door.delays_ms = None, {}
-        return self._read_log(begin_s, rows)
+            door.delays_ms = {}
+        for key in [key for key in self.server.objects if key.startswith(f"{BUCKET}/{name}/")]:
+            del self.server.objects[key]
+        txns, noted = self._read_log(begin_s, calls)
+        return {"load_average": round(os.getloadavg()[0], 1), "cpu_share": round(share, 3), "txns": txns}, noted
+
+    def _cpu_s(self) -> float:
+        """What Spark and the server have taken so far."""
+        stat = Path(f"/proc/{self.spark.sparkContext._gateway.proc.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK") + time.process_time()
 
     def _insert(self, door: Door, name: str) -> None:
         self.spark.sql(f"INSERT INTO delta.`s3a://{door.name}/{name}` VALUES (39, 3, 0)").collect()
 
-    def _write(
-        self, door: Door, name: str, begin_s: float, seconds: float, rows: list[tuple[float, float, int]]
-    ) -> None:
+    def _write(self, door: Door, name: str, begin_s: float, seconds: float, calls: list[Call]) -> None:
         time.sleep(max(0.0, begin_s - time.perf_counter()))
         while time.perf_counter() < begin_s + seconds:
             call_s, code = time.perf_counter(), 0
@@ -160,64 +190,73 @@ class Loops:
                 self._insert(door, name)
             except Exception as error:
                 print(str(error)[:300], file=sys.stderr)
-                code = ENDINGS.index("other")
-            rows.append((call_s, time.perf_counter(), code))
+                code = ENDINGS.index(OTHER)
+            calls.append((call_s, time.perf_counter(), code))
 
-    def _read_log(
-        self, begin_s: float, rows: dict[str, list[tuple[float, float, int]]]
-    ) -> tuple[list[list[Any]], dict[str, list[float]]]:
-        log, noted = self.server.take_log(), dict[str, list[float]]()
+    def _read_log(self, begin_s: float, calls: dict[str, list[Call]]) -> tuple[list[list[Any]], Noted]:
+        log, noted = self.server.take_log(), Noted()
         txns: list[list[Any]] = []
-        for number, (name, own) in enumerate(rows.items()):
+        for number, (name, own) in enumerate(calls.items()):
             entries = sorted((each for each in log if each.door == name), key=lambda each: each.begin_s)
             for call_s, end_s, code in own:
-                spans = spans_of([each for each in entries if call_s <= each.begin_s < end_s], self.server.asked)
-                first = next(at for at, span in enumerate(spans) if span[2] == CREATE)
-                commit_s = spans[first][0]
-                inside: dict[str, list[float]] = {}
-                note_spans(inside, spans[:first], commit_s)
-                loading_ms = sum(sum(each) for each in inside.values())
-                note_spans(noted, spans[first:], end_s)
-                for word, each in inside.items():
-                    noted.setdefault(word, []).extend(each)
+                told = tell([each for each in entries if call_s <= each.begin_s < end_s])
+                commit_s = told.committing[0][0] if told.committing else end_s
+                note_spans(noted, told.committing, end_s)
+                if told.reading_s:
+                    noted[CHECKSUM][-1] -= 1e3 * told.reading_s
+                for since_s, over_s, word in told.loading:
+                    noted.setdefault(word, []).append(1e3 * (over_s - since_s))
+                work_ms = 1e3 * (commit_s - call_s - sum(over_s - since_s for since_s, over_s, _ in told.loading))
                 times = [round(1e3 * (at - begin_s), 1) for at in (call_s, call_s, commit_s, end_s)]
-                puts = sum(word == CREATE for _, _, word in spans)
-                work_ms = round(1e3 * (commit_s - call_s) - loading_ms, 1)
-                txns.append([number, *times, puts, code, work_ms])
+                puts = sum(word == CREATE for _, _, word in told.committing)
+                whole = (told.whole_before, told.whole_after)
+                txns.append([number, *times, puts, code, round(work_ms, 1), *whole])
         return sorted(txns, key=lambda row: row[4]), noted
+
+
+def measure(loops: Loops, writers: int, given: argparse.Namespace) -> dict[str, Any]:
+    """One cell."""
+    runs: list[dict[str, Any]] = []
+    pooled = Noted()
+    for _ in range(given.repetitions):
+        run, noted = loops.run(writers, given.seconds, delays_of(given.slower))
+        runs.append(run)
+        for word, values in noted.items():
+            pooled.setdefault(word, []).extend(values)
+        told = f"{writers} writers: {len(run['txns'])} txns, processors {run['cpu_share']:.0%}"
+        print(f"{told}, load {run['load_average']}", file=sys.stderr, flush=True)
+    spans = {name: describe(values) for name, values in sorted(pooled.items())}
+    return {
+        "writers": writers,
+        "seconds": given.seconds,
+        "slower": given.slower,
+        "runs": runs,
+        "spans": spans,
+    }
 
 
 def main() -> int:
     """Record the cells that are asked for; others stay as they are."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jars", type=Path, required=True)
-    parser.add_argument("--seconds", type=float, default=40.0)
-    parser.add_argument("--repetitions", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--writers", type=int, nargs="*", default=list(WRITERS))
-    parser.add_argument("--slower", type=float, default=2.0, help="a factor on every delay")
+    parser.add_argument("--slower", type=float, default=5.0, help="a factor on every delay")
     parser.add_argument("--out", type=Path, default=DATA / "spark_loops.json")
     given = parser.parse_args()
-    known = json.loads(given.out.read_text())["cells"] if given.out.is_file() else []
-    cells = {each["writers"]: each for each in known}
-    server = LockingServer()
-    with server:
-        loops = Loops(server, given.jars, given.slower)
-        loops.run(2, 12.0)  # until the JVM is warm
+    known = json.loads(given.out.read_text()) if given.out.is_file() else {"cells": [], "date": ""}
+    cells = {(each["slower"], each["writers"]): each for each in known["cells"]}
+    delta = next(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1] for jar in given.jars.glob("delta-spark*.jar"))
+    with ConditionalServer(object_kind) as server:
+        loops = Loops(server, given.jars)
+        loops.run(4, WARM_S, {})
         for count in given.writers:
-            runs, pooled = [], dict[str, list[float]]()
-            for _ in range(given.repetitions):
-                txns, noted = loops.run(count, given.seconds)
-                runs.append({"load_average": round(os.getloadavg()[0], 1), "txns": txns})
-                for word, values in noted.items():
-                    pooled.setdefault(word, []).extend(values)
-                print(
-                    f"{count} writers: {len(txns)} txns, load {runs[-1]['load_average']}", file=sys.stderr, flush=True
-                )
-            spans = {name: {"count": len(v), "quantiles_ms": quantiles(v)} for name, v in sorted(pooled.items())}
-            cell = {"writers": count, "seconds": given.seconds, "slower": given.slower, "runs": runs, "spans": spans}
-            cells[count] = cell
+            key = (given.slower, count)
+            cells[key] = {**measure(loops, count, given), "earlier": replaced(cells.get(key), known["date"])}
             document = {
                 "spark": loops.spark.version,
+                "delta": delta,
                 "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
                 "cores": os.cpu_count(),
                 "delays_ms": DELAYS_MS,

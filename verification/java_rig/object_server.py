@@ -190,12 +190,15 @@ class ObjectServer:
         return 200, headers, body
 
     def _put(self, request: HttpRequest, key: str) -> tuple[int, dict[str, str], bytes]:
-        """Write, copy, or create if there is none: ``If-None-Match: *`` is decided under the lock."""
+        """Write, copy, or create if there is none: ``If-None-Match: *`` is decided under the lock.
+
+        The refusal has the words of Google's store: Delta's ``GCSLogStore`` looks for them.
+        """
         source = request.headers.get("x-amz-copy-source")
         body = request.body if source is None else self.objects[unquote(source).lstrip("/")]
         with self._lock:
             if request.headers.get("if-none-match") == "*" and key in self.objects:
-                error = b"<Error><Code>PreconditionFailed</Code><Message>there is one already</Message></Error>"
+                error = b"<Error><Code>PreconditionFailed</Code><Message>412 Precondition Failed</Message></Error>"
                 return 412, {"Content-Type": "application/xml"}, error
             self.objects[key] = body
             self.modified_s[key] = time.time()

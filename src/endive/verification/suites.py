@@ -89,6 +89,7 @@ _ALL: Final = (
             Part(module="verification.suites.delta.rs_pairs", name="delta-rs verdicts"),
             Part(module="verification.suites.delta.spark_pairs", name="delta spark verdicts"),
             Part(module="verification.suites.delta.rs_loops", name="delta-rs load"),
+            Part(module="verification.suites.delta.spark_loops", name="delta spark load"),
         ),
     ),
     Suite(
