@@ -226,3 +226,11 @@ def test_checksums_that_are_not_there_in_time_are_told_of_delta_spark_alone(clie
 
     assert 0 == answered.exit_code, answered.output
     assert is_said == ("writes the checksum of a commit after it" in answered.output)
+
+
+def test_a_load_of_delta_keeps_its_conflicts_within_a_table_as_iceberg():
+    """Behind a swapped object Iceberg's default is by partition, which no catalog does."""
+    parted = {"catalog.partitions": {"enabled": True, "num_partitions": 4}}
+    switched = apply_overrides(tomllib.loads(FILE), {**parted, "table.format": "iceberg"})
+
+    assert "table" == parse_config(switched).catalog.scope

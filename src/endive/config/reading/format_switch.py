@@ -58,6 +58,8 @@ def switch_format(document: dict[str, Any], name: str) -> dict[str, Any]:
     if isinstance(document.get("transaction"), dict):
         document["transaction"] = next(iter(_switch_source(document["transaction"], name)), {})
     document.setdefault("table", {})["format"] = name
+    if name == ICEBERG:
+        document.setdefault("catalog", {})["scope"] = "table"  # a table of Delta has versions of its own
     return document
 
 
