@@ -43,7 +43,7 @@ def test_txns_are_chosen_by_id_by_condition_and_the_worst_first():
     ("asked", "problem"),
     [
         ({"txn": 7}, "--txn 7: the run has no such txn. Its txns are 0 to 2."),
-        ({"where": "kind = 'rewrite_files'"}, "no txn of the run is like that"),
+        ({"where": "kind = 'rewrite_files'"}, "no txn of the run is like that. There are kind: fast_append, "),
         ({"where": "knd = 'fast_append'"}, "'knd' is no column of a txn"),
         ({"where": "kind ="}, "cannot be read"),
     ],

@@ -192,7 +192,9 @@ def main() -> int:
     parser.add_argument("--way", choices=("keep", "load"), default="keep")
     parser.add_argument("--out", type=Path, default=DATA / "rs_loops.json")
     given = parser.parse_args()
-    known = json.loads(given.out.read_text()) if given.out.is_file() else {"cells": [], "date": ""}
+    known: dict[str, Any] = {"cells": [], "date": ""}
+    if given.out.is_file():
+        known = json.loads(given.out.read_text())
     cells = {(each["way"], each["slower"], each["writers"]): each for each in known["cells"]}
     for count in given.writers:
         key = (given.way, given.slower, count)

@@ -107,7 +107,7 @@ def tell(entries: Sequence[LoggedRequest]) -> Told:
         elif word in WHOLE and not (is_behind and word == WINNER):
             told.whole_after += bool(told.committing)
             told.whole_before += not told.committing
-            if is_checkpoint:
+            if is_checkpoint and told.committing[-1][2] == CREATE:
                 told.reading_s += max(0.0, entry.end_s - max(entry.begin_s, read_s))
                 read_s = max(read_s, entry.end_s)
         elif entry.kind != "probe":
@@ -245,10 +245,13 @@ def main() -> int:
     parser.add_argument("--slower", type=float, default=5.0, help="a factor on every delay")
     parser.add_argument("--out", type=Path, default=DATA / "spark_loops.json")
     given = parser.parse_args()
-    known = json.loads(given.out.read_text()) if given.out.is_file() else {"cells": [], "date": ""}
+    known: dict[str, Any] = {"cells": [], "date": ""}
+    if given.out.is_file():
+        known = json.loads(given.out.read_text())
     cells = {(each["slower"], each["writers"]): each for each in known["cells"]}
     delta = next(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1] for jar in given.jars.glob("delta-spark*.jar"))
-    with ConditionalServer(object_kind) as server:
+    server = ConditionalServer(object_kind)
+    with server:
         loops = Loops(server, given.jars)
         loops.run(4, WARM_S, {})
         for count in given.writers:

@@ -99,8 +99,8 @@ def explain_run(
 
 def _values_there_are(records: Records) -> str:
     """The words that a run's txns have, for who asked for others."""
-    rows = records.columns("source", "kind", "status")
-    told = (f"{name}: {', '.join(sorted({row[name] for row in rows}))}" for name in ("source", "kind", "status"))
+    rows = records.columns("kind", "status")
+    told = (f"{name}: {', '.join(sorted({row[name] for row in rows}))}" for name in ("kind", "status"))
     return f"There are {'; '.join(told)}."
 
 
