@@ -72,7 +72,7 @@ share of the race would be larger; that was not measured.
 **What is wrong, and what is unclear.** With two writers more txns need a second attempt than in the model, with four
 fewer. Spells of work would do that, which bring writers into step or apart; it was not shown that they do. The first
 recording of these cells, above, ran beside other work; there 49 % of the txns of two writers made two attempts, where
-62 % do now, so two runs of half a minute do not tell much. They were to be longer, and the machine was not free for it.
+62 % do now, so two runs of half a minute do not tell much; longer ones are still to be recorded.
 A tenth commit writes a checkpoint and has the longest checksum; the model draws the two apart, which makes the P95 of
 one writer too short. With sixteen, a statement takes half of a run, and what ended inside is little.
 """
