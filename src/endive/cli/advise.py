@@ -10,12 +10,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
+from endive.cli.progress import counted_progress
+from endive.cli.replay_note import print_note, with_note
+from endive.cli.tables import new_table, number, print_warnings
+from endive.config.availability import HYPOTHETICAL
+from endive.objectives.verdict_text import figure_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from endive.answers.advice.advise import Advice, Advised
 
 _SHOWN: Final = 12
@@ -42,8 +48,6 @@ def advise(
     from endive.answers.advice.advise import advise_on
     from endive.answers.replicate import Replicator
     from endive.answers.variation import base_of
-    from endive.cli.progress import counted_progress
-    from endive.cli.replay_note import print_note, with_note
 
     names = None if levers is None else tuple(name.strip() for name in levers.split(",") if name.strip())
     with counted_progress("simulating") as report:
@@ -93,11 +97,7 @@ def _advice_json(advice: Advice) -> dict[str, Any]:
 
 
 def _print(found: Advised, show_all: bool) -> None:
-    from rich.text import Text
-
     from endive.answers.advice.advise_text import advice_sentence
-    from endive.cli.console import stdout
-    from endive.cli.tables import print_warnings
 
     console = stdout()
     console.print(Text(advice_sentence(found), style="bold"))
@@ -113,7 +113,6 @@ def _print(found: Advised, show_all: bool) -> None:
 
 def _takes(advice: Advice) -> str:
     from endive.answers.advice.levers import EFFORTS
-    from endive.config.availability import HYPOTHETICAL
 
     if any(lever.had == HYPOTHETICAL for lever in advice.levers):
         return HYPOTHETICAL
@@ -122,16 +121,12 @@ def _takes(advice: Advice) -> str:
 
 def _table(found: Advised, shown: Sequence[Advice]) -> Table:
     from endive.answers.compare_page import signed_estimate
-    from endive.cli.tables import new_table, number
-    from endive.objectives.verdict_text import figure_text
 
     field = found.subject.field
-    table = new_table(f"{found.subject}; {found.simulations:,} simulations; brackets are 95 % intervals of the effect")
-    table.add_column("change")
-    table.add_column("objective")
-    table.add_column("takes")
-    for column in (field.name, "effect", "requests", "USD / 1,000"):
-        table.add_column(column, justify="right")
+    table = new_table(
+        f"{found.subject}; {found.simulations:,} simulations; brackets are 95 % intervals of the effect",
+        *("change", "objective", "takes", f">{field.name}", ">effect", ">requests", ">USD / 1,000"),
+    )
     for advice in (found.now, *shown):
         table.add_row(
             advice.words,

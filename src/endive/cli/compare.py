@@ -10,13 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson
+from endive.cli.tables import new_table, print_warnings
+from endive.config import nearest_key, parse_overrides
+from endive.config.problems import show
+from endive.errors import ConfigError, IntakeError, OutputError
+from endive.objectives.verdict_text import figure_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from endive.answers.compare import Comparison, Difference
+    from endive.answers.compare import Comparison
     from endive.answers.variation import Base
 
 _CONFIG: Final = "config.toml"
@@ -47,7 +53,6 @@ def compare(
 ) -> None:
     """Say what differs between two configurations, in their keys and in what comes out."""
     from endive.answers.compare import compare_bases
-    from endive.errors import ConfigError
     from endive.results.writer import write_atomically
 
     if vary is not None:
@@ -74,9 +79,6 @@ def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, a
     """A against itself under every other value of a choice, one comparison after another."""
     from endive.answers.alternatives import turns_of
     from endive.answers.compare import compare_bases
-    from endive.cli.console import stdout
-    from endive.config import nearest_key, parse_overrides
-    from endive.errors import ConfigError
 
     ours = _base(a, [])
     turns = turns_of(a / _CONFIG if a.is_dir() else a, key, parse_overrides(overrides))
@@ -128,27 +130,19 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
 
 def _base(path: Path, overrides: list[str]) -> Base:
     """The configuration in a file, or the one that made the run in a folder."""
-    from endive.errors import ConfigError
-
-    if not path.is_dir():
-        return _change(path, overrides)
-    if not (path / _CONFIG).is_file() or not (path / _SUMMARY).is_file():
-        raise ConfigError(f"'{path}' is not the folder of a run: it has no {_CONFIG} and {_SUMMARY}.")
-    if not overrides:
-        _refuse_other_model(path)
-    return _change(path / _CONFIG, overrides)
-
-
-def _change(path: Path, overrides: list[str]) -> Base:
     from endive.answers.variation import base_of
-    from endive.config import parse_overrides
 
+    if path.is_dir():
+        if not (path / _CONFIG).is_file() or not (path / _SUMMARY).is_file():
+            raise ConfigError(f"'{path}' is not the folder of a run: it has no {_CONFIG} and {_SUMMARY}.")
+        if not overrides:
+            _refuse_other_model(path)
+        path = path / _CONFIG
     return base_of(path).varied(parse_overrides(overrides))
 
 
 def _refuse_other_model(path: Path) -> None:
     """A folder's run is run again, so the model must be the one that made it."""
-    from endive.errors import IntakeError, OutputError
     from endive.intake import parse_json, read_bytes
     from endive.results import MODEL_VERSION
 
@@ -165,11 +159,6 @@ def _refuse_other_model(path: Path) -> None:
 
 
 def _print(found: Comparison) -> None:
-    from rich.text import Text
-
-    from endive.cli.console import stdout
-    from endive.cli.tables import print_warnings
-
     console = stdout()
     if found.keys:
         console.print(_keys(found))
@@ -180,40 +169,24 @@ def _print(found: Comparison) -> None:
 
 
 def _keys(found: Comparison) -> Table:
-    from endive.cli.tables import new_table
-    from endive.config.problems import show
-
-    table = new_table("What differs in the configurations")
-    for column in ("key", f"A: {found.a}", f"B: {found.b}"):
-        table.add_column(column)
+    table = new_table("What differs in the configurations", "key", f"A: {found.a}", f"B: {found.b}")
     for key, ours, theirs in found.keys:
         table.add_row(key, "-" if ours is None else show(ours), "-" if theirs is None else show(theirs))
     return table
 
 
 def _differences(found: Comparison) -> Table:
-    from endive.cli.tables import new_table
-    from endive.objectives.verdict_text import figure_text
+    from endive.answers.compare_page import difference_words
 
-    table = new_table(f"What comes out; {found.seeds} seeds, the same for both; all brackets hold 95 times in 100")
-    table.add_column("figure")
-    for column in ("A", "B", "B less A"):
-        table.add_column(column, justify="right")
-    table.add_column("B is")
+    title = f"What comes out; {found.seeds} seeds, the same for both; all brackets hold 95 times in 100"
+    table = new_table(title, "figure", ">A", ">B", ">B less A", "B is")
     for row in found.differences:
         field = row.subject.field
         table.add_row(
             str(row.subject),
             figure_text(field, row.a.value),
             figure_text(field, row.b.value),
-            difference_text(row),
+            difference_words(row),
             row.outcome,
         )
     return table
-
-
-def difference_text(row: Difference) -> str:
-    """A difference and its interval, in points if it is one of shares."""
-    from endive.answers.compare_page import difference_words
-
-    return difference_words(row)

@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from endive.cli.console import stderr, stdout
 from endive.cli.options import AsJson, Overrides
+from endive.cli.replay_note import print_note, with_note
+from endive.cli.tables import new_table, print_warnings
+from endive.objectives import duration_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from endive.answers.stories.explain import Explanation
 
 
@@ -42,7 +46,6 @@ def explain(
     from endive.answers.stories.explain import explain_base
     from endive.answers.stories.timeline import trace_text
     from endive.answers.variation import base_of
-    from endive.cli.replay_note import print_note, with_note
     from endive.results.writer import write_atomically
 
     base = base_of(config, overrides or [])
@@ -57,8 +60,6 @@ def explain(
 
 
 def _announce(text: str) -> None:
-    from endive.cli.console import stderr
-
     stderr().print(f"note: {text}", style="yellow")
 
 
@@ -80,11 +81,6 @@ def explanation_json(found: Explanation) -> dict[str, Any]:
 
 
 def _print(found: Explanation) -> None:
-    from rich.text import Text
-
-    from endive.cli.console import stdout
-    from endive.cli.tables import print_warnings
-
     console = stdout()
     for story in found.stories:
         head, *rest = story.lines
@@ -97,14 +93,8 @@ def _print(found: Explanation) -> None:
 
 
 def _blame(found: Explanation) -> Table:
-    from endive.cli.tables import new_table
-    from endive.objectives import duration_text
-
-    table = new_table("Who cost whom how much time: attempts refused, by the rival that landed first")
-    table.add_column("victim")
-    table.add_column("rival")
-    table.add_column("attempts lost", justify="right")
-    table.add_column("time lost", justify="right")
+    title = "Who cost whom how much time: attempts refused, by the rival that landed first"
+    table = new_table(title, "victim", "rival", ">attempts lost", ">time lost")
     for row in found.blame:
         table.add_row(row.victim, row.rival, f"{row.attempts:,}", duration_text(row.lost_ms))
     return table

@@ -11,6 +11,9 @@ from typing import Annotated, Final
 
 import typer
 
+from endive.cli.replay_note import print_note
+from endive.errors import OutputError
+
 NEEDED: Final = ("starlette", "uvicorn", "vl_convert")
 
 
@@ -28,12 +31,9 @@ def explore(
 
     The printed address holds a token; only that address is answered, and only from this machine. Ctrl-C ends it.
     """
-    from endive.errors import OutputError
-
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise OutputError(f"endive explore needs {', '.join(missing)}. Install it with: pip install 'endive[explore]'")
-    from endive.cli.replay_note import print_note
     from endive.explore.finished import finished_in, start_of_point
     from endive.explore.serve import serve
     from endive.explore.starting_points import Starts, all_starts, is_configuration

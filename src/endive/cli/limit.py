@@ -6,12 +6,20 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
+from endive.cli.replay_note import print_note, with_note
+from endive.cli.run import percentage
+from endive.cli.tables import new_table, print_warnings
+from endive.config import parse_overrides
+from endive.errors import ObjectiveError
+from endive.objectives import parse_duration_ms
+from endive.objectives.verdict_text import figure_text, interval_text
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from endive.answers.alternatives import Turn
     from endive.answers.limit import Limit
     from endive.answers.limit_search import Point
@@ -46,9 +54,6 @@ def limit(
     from endive.answers.alternatives import find_limits, number_and_choice, turns_of
     from endive.answers.limit import find_limit
     from endive.answers.variation import base_of
-    from endive.cli.replay_note import print_note, with_note
-    from endive.cli.run import percentage
-    from endive.config import parse_overrides
 
     number, choice = number_and_choice(vary)
     options: dict[str, Any] = {
@@ -82,18 +87,13 @@ def _turn_json(turn: Turn, found: Limit | str) -> dict[str, Any]:
 
 def _print_turns(choice: str, number: str, turns: tuple[tuple[Turn, Limit | str], ...]) -> None:
     """A row per value of the choice, the most first; below it what some of them have no figure for."""
-    from rich.text import Text
-
     from endive.answers.limit_text import doubt_text, value_text
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table, print_warnings
 
     console = stdout()
     limits = [(turn, found) for turn, found in turns if not isinstance(found, str)]
     if limits:
-        table = new_table(f"{number}: how far it can go under each {choice}; {limits[0][1].objective}")
-        for column in (choice, number, "as far as can be told", "now", "simulations"):
-            table.add_column(column, justify="left" if column in (choice, "as far as can be told") else "right")
+        title = f"{number}: how far it can go under each {choice}; {limits[0][1].objective}"
+        table = new_table(title, choice, f">{number}", "as far as can be told", ">now", ">simulations")
         for turn, found in sorted(limits, key=lambda each: -each[1].value):
             now = "-" if found.now is None else value_text(found, found.now)
             bound = f"{'at most' if found.which == 'largest' else 'at least'} {value_text(found, found.value)}"
@@ -126,9 +126,6 @@ def limit_json(found: Limit) -> dict[str, Any]:
 
 
 def _number(text: str | None, option: str) -> float | None:
-    from endive.errors import ObjectiveError
-    from endive.objectives import parse_duration_ms
-
     if text is None:
         return None
     try:
@@ -145,11 +142,7 @@ def _number(text: str | None, option: str) -> float | None:
 
 
 def _print(found: Limit) -> None:
-    from rich.text import Text
-
     from endive.answers.limit_text import limit_sentence
-    from endive.cli.console import stdout
-    from endive.cli.tables import print_warnings
 
     console = stdout()
     console.print(Text(limit_sentence(found), style="bold"))
@@ -161,17 +154,15 @@ def _print(found: Limit) -> None:
 
 def _table(found: Limit) -> Table:
     from endive.answers.limit_text import value_text
-    from endive.cli.tables import new_table
-    from endive.objectives.verdict_text import figure_text, interval_text
 
     shown = _comparison(found)
-    table = new_table(f"What was tried; {found.simulations:,} simulations")
-    table.add_column(found.key.rpartition(".")[2], justify="right")
-    table.add_column("objective")
-    table.add_column(str(found.points[0].verdict.parts[shown].subject), justify="right")
-    table.add_column("99 % interval")
-    table.add_column("")
-    table.add_column("seeds", justify="right")
+    table = new_table(
+        f"What was tried; {found.simulations:,} simulations",
+        f">{found.key.rpartition('.')[2]}",
+        "objective",
+        f">{found.points[0].verdict.parts[shown].subject}",
+        *("99 % interval", "", ">seeds"),
+    )
     values = [point.verdict.parts[shown].found.value or 0.0 for point in found.points]
     for point, value in zip(found.points, values, strict=True):
         part = point.verdict.parts[shown]

@@ -9,12 +9,18 @@ import datetime
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from endive.cli.console import EndiveGroup
+from endive.cli.console import EndiveGroup, stdout
 from endive.cli.observe import parse_properties
+from endive.cli.progress import counted_progress
+from endive.cli.tables import new_table
+from endive.config import read_toml
+from endive.config.toml_text import toml_text
+from endive.errors import ConfigError, OutputError
 
 if TYPE_CHECKING:
     from endive.observation.measurement.catalog_probe import CatalogMeasured
@@ -46,12 +52,12 @@ def store(
     yes: Yes = False,
 ) -> None:
     """Measure GET, PUT, HEAD, DELETE and compare-and-swap of an object store, and write a profile of it."""
-    from endive.cli.progress import counted_progress
     from endive.observation.measurement.probe_plan import make_plan
     from endive.observation.measurement.store_check import check_store, measured_table
     from endive.observation.measurement.store_probe import open_store, probe
     from endive.observation.measurement.store_profile import profile_document, profile_text
     from endive.observation.secrets import public_address
+    from endive.results.writer import write_atomically
 
     _refuse_place(out)
     scheme = url.partition("://")[0]
@@ -68,7 +74,7 @@ def store(
     comments = [f"Measured by endive measure store on {date}: {measured.requests} requests to {place}."]
     comments += [f"failed: {count} with {name}" for name, count in measured.failures.items()]
     comments += [_step_text(clients, step) for clients, step in measured.swaps.items()]
-    _write_profile(out, profile_text(document, comments))
+    write_atomically(out, profile_text(document, comments).encode())
     _print_store(measured, out)
     _print_compared(check_store(document, str(out)))
 
@@ -90,8 +96,6 @@ def _step_text(clients: int, step: Any) -> str:
 
 
 def _ask(text: str, yes: bool) -> None:
-    from endive.errors import ConfigError
-
     typer.echo(text, err=True)
     if yes:
         return
@@ -102,38 +106,25 @@ def _ask(text: str, yes: bool) -> None:
 
 
 def _refuse_place(out: Path) -> None:
-    from endive.errors import OutputError
-
     if out.suffix != ".toml":
         raise OutputError(f"Cannot write {out}: a profile ends in .toml.")
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise OutputError(f"Cannot write {out}: its folder does not exist, or it is one.")
 
 
-def _write_profile(out: Path, text: str) -> None:
-    from endive.results.writer import write_atomically
-
-    write_atomically(out, text.encode())
-
-
 def _print_store(measured: Measured, out: Path) -> None:
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table
     from endive.observation.fitting.findings import quantiles
 
     console = stdout()
-    table = new_table("Requests, in ms")
-    for column in ("request", "size", "count", "P50", "P95", "P99"):
-        table.add_column(column, justify="left" if column == "request" else "right")
+    table = new_table("Requests, in ms", "request", ">size", ">count", ">P50", ">P95", ">P99")
     for (operation, size), values in measured.latencies_ms.items():
         in_quantiles = quantiles(values) or {}
         row = [f"{in_quantiles[key]:.1f}" for key in ("p50", "p95", "p99")]
         table.add_row(operation.upper(), f"{size // 1024} KiB", str(len(values)), *row)
     console.print(table)
     if measured.swaps:
-        swaps = new_table("Swaps of one object: a HEAD, then a PUT on condition")
-        for column in ("clients", "succeeded", "refused %", "succeeded/s", "P50 ms", "refused P50 ms"):
-            swaps.add_column(column, justify="right")
+        columns = (">clients", ">succeeded", ">refused %", ">succeeded/s", ">P50 ms", ">refused P50 ms")
+        swaps = new_table("Swaps of one object: a HEAD, then a PUT on condition", *columns)
         for clients, step in measured.swaps.items():
             total = len(step.success_ms) + len(step.refused_ms)
             swaps.add_row(
@@ -151,8 +142,6 @@ def _print_store(measured: Measured, out: Path) -> None:
 
 
 def _median(values: list[float]) -> str:
-    from statistics import median
-
     return f"{median(values):.1f}" if values else "-"
 
 
@@ -169,11 +158,10 @@ def catalog(
     yes: Yes = False,
 ) -> None:
     """Measure loading and committing a scratch table of a catalog, and write what the model needs of it."""
-    from endive.cli.progress import counted_progress
-    from endive.config.toml_text import toml_text
     from endive.observation.measurement.catalog_probe import REST, planned_requests, probe_catalog
     from endive.observation.measurement.catalog_profile import catalog_document, check_profile
     from endive.observation.tables.catalogs import open_catalog
+    from endive.results.writer import write_atomically
 
     _refuse_place(out)
     opened = open_catalog(name, parse_properties(properties or []))
@@ -191,7 +179,7 @@ def catalog(
     told = _catalog_lines(measured, is_rest=opened.kind == REST)
     lines = [f"# Measured by endive measure catalog on {date}: catalog '{name}' ({opened.kind})."]
     lines += [f"# {line}" for line in told]
-    _write_profile(out, "\n".join(lines) + "\n\n" + toml_text(document))
+    write_atomically(out, ("\n".join(lines) + "\n\n" + toml_text(document)).encode())
     for line in told:
         typer.echo(line)
     _print_compared(check_profile(document, str(out)))
@@ -207,7 +195,6 @@ def measure(
     ] = None,
 ) -> None:
     """Measure your own object store or catalog."""
-    from endive.config import read_toml
     from endive.observation.measurement.catalog_profile import check_profile
     from endive.observation.measurement.store_check import check_store
 
@@ -221,12 +208,8 @@ def measure(
 
 def _print_compared(rows: Sequence[Compared]) -> None:
     """Measured beside what the profile gives."""
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table
-
-    table = new_table("What was measured, and what the profile gives for it; requests: medians in ms")
-    for column in ("request", "measured", "profile", "off"):
-        table.add_column(column, justify="left" if column == "request" else "right")
+    title = "What was measured, and what the profile gives for it; requests: medians in ms"
+    table = new_table(title, "request", ">measured", ">profile", ">off")
     for row in rows:
         table.add_row(row.what, f"{row.measured_ms:.1f}", f"{row.profile_ms:.1f}", f"{row.misfit_percent:+.0f} %")
     stdout().print(table)

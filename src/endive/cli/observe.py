@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from rich.markup import escape
 
+from endive.cli.console import stderr, stdout
 from endive.cli.options import AsJson
+from endive.cli.tables import new_table
+from endive.errors import ConfigError, ObservationError
 
 if TYPE_CHECKING:
     from endive.observation import TableHistory
@@ -92,8 +96,6 @@ def observe(
 
 def parse_properties(given: list[str]) -> dict[str, str]:
     """``KEY=VALUE`` pairs; a value is never quoted in a message."""
-    from endive.errors import ConfigError
-
     properties: dict[str, str] = {}
     for text in given:
         key, equals, value = text.partition("=")
@@ -112,7 +114,6 @@ def _histories(
     is_spark: bool,
     writer_key: str | None,
 ) -> list[TableHistory]:
-    from endive.errors import ConfigError
     from endive.observation.observe import is_log, read_any_log
     from endive.observation.tables import catalogs
     from endive.observation.tables.delta_log import delta_folder, read_delta_log
@@ -140,8 +141,6 @@ def _histories(
 
 def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
     """Every table that can be read, or observed; of several, one that cannot is told and left out."""
-    from endive.errors import ObservationError
-
     found, refused = [], []
     for each in tables:
         try:
@@ -158,15 +157,11 @@ def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
 
 
 def _leave_out(line: str) -> None:
-    from endive.cli.console import stderr
-
     stderr().print(f"left out: {line}", style="yellow", markup=False, soft_wrap=True)
 
 
 def _page() -> Any:
     """What draws the page; None without the libraries for charts."""
-    from endive.cli.console import stderr
-
     try:
         from endive.report.observed import observed_page
     except ImportError:
@@ -176,11 +171,6 @@ def _page() -> Any:
 
 
 def _print(seen: dict[str, Any]) -> None:
-    from rich.markup import escape
-
-    from endive.cli.console import stderr, stdout
-    from endive.cli.tables import new_table
-
     console = stdout()
     kinds = ", ".join(f"{count:,} {name}" for name, count in seen["operations"].items())
     failed = f" {seen['failed']:,} failed: {_reasons(seen['reasons'])}." if seen["failed"] else ""
@@ -190,11 +180,8 @@ def _print(seen: dict[str, Any]) -> None:
         markup=False,
         soft_wrap=True,
     )
-    table = new_table("Sources")
-    for column in ("source", "commits", "model", "operations", "arrivals"):
-        table.add_column(column, justify="right" if column in ("commits", "model") else "left")
-    for column in ("gap P50 s", "P95 s", "took P50 ms", "P95 ms", "attempts > 1"):
-        table.add_column(column, justify="right")
+    figures = (">gap P50 s", ">P95 s", ">took P50 ms", ">P95 ms", ">attempts > 1")
+    table = new_table("Sources", "source", ">commits", ">model", "operations", "arrivals", *figures)
     for source in seen["sources"]:
         table.add_row(*(escape(cell) for cell in _cells(source, seen["rates"][source["name"]])))
     console.print(table)

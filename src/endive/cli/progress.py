@@ -21,6 +21,17 @@ _REFRESH_S: Final = 0.1
 
 
 @contextlib.contextmanager
+def shown_step(is_quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """The step that is being done, on a terminal and nowhere else."""
+    console = stderr()
+    if is_quiet or not console.is_terminal:
+        yield lambda step: None
+        return
+    with console.status("") as status:
+        yield lambda step: status.update(step)
+
+
+@contextlib.contextmanager
 def run_progress(duration_ms: float, console: Console | None = None) -> Iterator[ReportProgress | None]:
     """A callable to report to while the block runs; None where nobody would see the bar."""
     console = console or stderr()

@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson, Overrides
+from endive.cli.progress import counted_progress
+from endive.cli.tables import new_table
 
 if TYPE_CHECKING:
     from endive.observation.replay.figures import Figure
@@ -50,7 +54,6 @@ def replay(
 
     The folder remembers what is given here, and the verdict; run, limit, advise, explain and explore use and repeat it.
     """
-    from endive.cli.progress import counted_progress
     from endive.observation.folder import observed_folders
     from endive.observation.folder_memory import forget, remember
     from endive.observation.replay.replay import replay as replay_table
@@ -104,19 +107,10 @@ def replay_dict(replay: Replay) -> dict[str, Any]:
 
 
 def _print(replay: Replay) -> None:
-    from rich.markup import escape
-
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table
-
     console = stdout()
-    table = new_table(f"{replay.table}: {replay.runs} runs of the model beside what was seen (95 % intervals)")
-    for column in ("source", "figure"):
-        table.add_column(column)
-    headings = ("seen", "model", *(("changed",) if replay.is_changed else ()))
-    for column in headings:
-        table.add_column(column, justify="right")
-    table.add_column("")
+    title = f"{replay.table}: {replay.runs} runs of the model beside what was seen (95 % intervals)"
+    changed = (">changed",) if replay.is_changed else ()
+    table = new_table(title, "source", "figure", ">seen", ">model", *changed, "")
     for name, figure in replay.figures:
         table.add_row(escape(name), escape(f"{figure.name} ({figure.unit})"), *_cells(figure, replay.is_changed))
     console.print(table)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.text import Text
+
+from endive.cli.console import stdout
+
 
 def print_note(path: Path) -> None:
     """The note of an observed folder, before anything else; nothing of another configuration."""
-    from rich.text import Text
-
-    from endive.cli.console import stdout
     from endive.observation.folder_memory import observed_note
 
     note = observed_note(path)

@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from endive.cli.options import AsJson, ConfigFile, Engine, EngineChoice, Overrides
+from endive.cli.progress import run_progress
+from endive.cli.replay_note import print_note, with_note
+from endive.config import SimulationConfig, load_simulation_config
+from endive.config.slo import objective_of
+from endive.errors import ConfigError, ObjectiveError, OutputError
+from endive.objectives import Objective
 
 if TYPE_CHECKING:
     from endive.answers.price import Bill
     from endive.answers.run_answer import RunAnswer
     from endive.answers.sample import Sample
-    from endive.config import SimulationConfig
-    from endive.objectives import Objective
     from endive.results import SimulationResult
 
 
@@ -70,8 +74,6 @@ def run(
 
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
-    from endive.config.slo import objective_of
-
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
     resolved, notes = _long_enough(config, given, slo)
     if not force:
@@ -95,7 +97,6 @@ def run(
 
 
 def _print(config: Path, answer: RunAnswer, document: dict[str, Any], as_json: bool, bill: Bill | None) -> None:
-    from endive.cli.replay_note import print_note, with_note
     from endive.cli.run_text import print_answer, print_bill
 
     if as_json:
@@ -122,7 +123,6 @@ def _refuse_foreign_output(config: SimulationConfig, out: Path | None) -> None:
 
 def _bill_of(answer: RunAnswer) -> Bill:
     from endive.answers.price import bill_of
-    from endive.errors import ConfigError
 
     bill = bill_of(answer.config, answer.samples)
     if bill is None:
@@ -155,8 +155,6 @@ def _long_enough(path: Path, overrides: list[str], slo: str | None) -> tuple[Sim
     """The configuration, and what was chosen for it: a length for its runs, if it states none."""
     from endive.answers.length import is_stated, long_enough
     from endive.answers.variation import base_of
-    from endive.config import load_simulation_config
-    from endive.config.slo import objective_of
 
     config = load_simulation_config(path, overrides)
     if is_stated(config):
@@ -192,7 +190,6 @@ def _run_once(
 ) -> tuple[SimulationResult, Sample]:
     """Run, with every place to write to opened first and nothing left in it if the run fails."""
     from endive.answers.sample import SampleSink
-    from endive.cli.progress import run_progress
     from endive.results import ResultWriter, RunFolder
     from endive.results.folder import place_below
     from endive.simulation import Simulation
@@ -232,7 +229,6 @@ def _run_many(
     from endive.answers.precision import Precision, replicate
     from endive.answers.replicate import Replicator
     from endive.answers.run_answer import RunAnswer
-    from endive.errors import OutputError
 
     is_kept = out is not None or config.simulation.output_path is not None
     if is_kept and (seeds != 1 or precision is not None):
@@ -253,8 +249,6 @@ def _run_many(
 
 def percentage(text: str, option: str) -> float:
     """A share as people write it: ``2%`` or ``0.02``."""
-    from endive.errors import ObjectiveError
-
     written = text.strip()
     with contextlib.suppress(ValueError):
         value: Any = float(written.removesuffix("%")) / (100.0 if written.endswith("%") else 1.0)

@@ -56,11 +56,7 @@ def print_verdict(verdict: Verdict) -> None:
 
 def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
     """One line for each source, kind or table."""
-    table = new_table(title)
-    table.add_column(scope)
-    table.add_column("txns")
-    for column in ("success", "commits/s", "P50", "P95", "P99"):
-        table.add_column(column, justify="right")
+    table = new_table(title, scope, "txns", ">success", ">commits/s", ">P50", ">P95", ">P99")
     names = answer.parts(scope)
     for name in names[:TABLES_SHOWN_MAX] if scope == TABLE else names:
         figures = answer.figures(scope, name)
@@ -80,10 +76,8 @@ def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
 
 def print_bill(bill: Bill) -> None:
     """What a month of the load costs, the dearest first."""
-    table = new_table(f"The bill: {bill.usd:,.2f} USD a month of 30 days at this load, by list price")
-    table.add_column("what")
-    for column in ("a month", "USD"):
-        table.add_column(column, justify="right")
+    title = f"The bill: {bill.usd:,.2f} USD a month of 30 days at this load, by list price"
+    table = new_table(title, "what", ">a month", ">USD")
     table.add_column("price by", overflow="fold")
     for line in sorted(bill.lines, key=lambda line: -line.usd):
         table.add_row(line.what, f"{line.per_month:,.0f}", f"{line.usd:,.2f}", escape(line.source))
@@ -99,11 +93,9 @@ def stream_table(answer: RunAnswer) -> Table | None:
     streams = {name: found for name, found in figures.items() if found["data"]["batches"]}
     if not streams:
         return None
-    table = new_table("How late the data are: age of the newest that a reader sees, over time")
-    table.add_column(SOURCE)
-    for column in ("P50", "P95", "P99", "most", "older than its bound"):
-        table.add_column(column, justify="right")
-    table.add_column("batches")
+    columns = (">P50", ">P95", ">P99", ">most", ">older than its bound")
+    title = "How late the data are: age of the newest that a reader sees, over time"
+    table = new_table(title, SOURCE, *columns, "batches")
     for name, found in streams.items():
         ages, data, stale = found["freshness_ms"], found["data"], found["stale_share"]
         told = [f"{data['visible']:,} of {data['batches']:,} visible"]

@@ -45,9 +45,9 @@ def _identity(document: Mapping[str, Any]) -> str:
     return f"{named}  engine {document['engine']}  {config}  fingerprint{of} {document['fingerprint']}"
 
 
-def new_table(title: str, *, show_header: bool = True) -> Table:
-    """An empty table in the house style."""
-    return Table(
+def new_table(title: str, *columns: str, show_header: bool = True) -> Table:
+    """An empty table in the house style; a column whose name begins with ``>`` stands to the right."""
+    table = Table(
         title=escape(title),
         title_justify="left",
         title_style="bold",
@@ -56,15 +56,16 @@ def new_table(title: str, *, show_header: bool = True) -> Table:
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
+    for name in columns:
+        table.add_column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left")
+    return table
 
 
 def _summary(document: Mapping[str, Any]) -> Table:
     summary = document["summary"]
     window = document["window"]
     txns = summary["txns"]
-    table = new_table("All sources together", show_header=False)
-    table.add_column()
-    table.add_column()
+    table = new_table("All sources together", "", "", show_header=False)
     runs = len(document.get("seeds", (0,)))
     table.add_row(
         "window",
@@ -101,10 +102,8 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _groups(title: str, heading: str, blocks: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = new_table(f"{title}; commit latency in ms")
-    table.add_column(heading)
-    for column in ("offered/s", "commits/s", "success", "retries", "P50", "P95", "P99"):
-        table.add_column(column, justify="right")
+    figures = (">offered/s", ">commits/s", ">success", ">retries", ">P50", ">P95", ">P99")
+    table = new_table(f"{title}; commit latency in ms", heading, *figures)
     for name, block in blocks.items():
         latency = block["commit_latency_ms"]
         table.add_row(
@@ -120,11 +119,7 @@ def _groups(title: str, heading: str, blocks: Mapping[str, Mapping[str, Any]]) -
 
 def _phases(phases_ms: Mapping[str, float], is_delta: bool) -> Table:
     """Shares are of the commit; runtime is the txn's own work and stands below for comparison."""
-    table = new_table("Where commit latency goes, on average")
-    table.add_column("phase")
-    table.add_column("ms", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column("")
+    table = new_table("Where commit latency goes, on average", "phase", ">ms", ">share", "")
     commit_ms = sum(mean_ms for phase, mean_ms in phases_ms.items() if phase != "runtime")
     for phase, mean_ms in phases_ms.items():
         if phase == "runtime" or not mean_ms:
@@ -137,11 +132,7 @@ def _phases(phases_ms: Mapping[str, float], is_delta: bool) -> Table:
 
 
 def _requests(requests: Mapping[str, Any]) -> Table:
-    table = new_table("Requests")
-    table.add_column("object")
-    table.add_column("operation")
-    table.add_column("count", justify="right")
-    table.add_column("per commit", justify="right")
+    table = new_table("Requests", "object", "operation", ">count", ">per commit")
     total, per_commit = requests["total"], requests["per_committed_txn"]
 
     def of_commit(count: int) -> str:

@@ -5,20 +5,24 @@ The comparisons are made in ``endive.verification``, the pages from them in ``en
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.text import Text
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson
+from endive.cli.progress import shown_step
+from endive.cli.tables import new_table
+from endive.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from endive.verification import Check, Options, Outcome, Suite
 
 EXIT_WRONG: Final = 1
@@ -67,14 +71,18 @@ def verify(
         _print_list(chosen, as_json)
         return
     options = Options(is_quick=is_quick, is_live=is_live, iceberg_jars=_existing(iceberg_jars))
-    pages = None if out is None else _pages(out)
+    pages = None
+    if out is not None:
+        from endive.verification.pages import PageFolder
+
+        pages = PageFolder(out)  # the place is tried before anything runs
     outcomes = []
     for outcome in _run(chosen, options):
         outcomes.append(outcome)
         if not as_json:
             _print(outcome, every)
     if pages is not None:
-        pages(outcomes)
+        pages.write(outcomes)
     if as_json:
         typer.echo(json.dumps(verification_dict(outcomes), allow_nan=False))
     else:
@@ -93,13 +101,12 @@ def suites_skipped(outcomes: list[Outcome]) -> list[str]:
 
 def _verify_dataset(suite: str | None, folder: Path | None, as_json: bool, every: bool) -> None:
     """The one suite that is about a folder of the user's: what its sweep wrote, derived again from its txns."""
-    from endive.errors import ConfigError
     from endive.pipeline.spark.session import session_on_demand
     from endive.verification.dataset import check_dataset
 
     if suite != _DATASET or folder is None:
         raise ConfigError("A folder belongs to the suite 'dataset', and it to a folder: endive verify dataset DIR.")
-    with session_on_demand("endive verify") as session, _status() as tell:
+    with session_on_demand("endive verify") as session, shown_step() as tell:
         tell("deriving every figure from txns")
         outcome = check_dataset(folder, session)
     if as_json:
@@ -130,8 +137,6 @@ def _finite(value: Any) -> Any:
 
 
 def _existing(folder: Path | None) -> Path | None:
-    from endive.errors import ConfigError
-
     if folder is not None and not folder.is_dir():
         raise ConfigError(
             f"--iceberg-jars = '{folder}' is not a folder. Give the folder that holds "
@@ -140,42 +145,19 @@ def _existing(folder: Path | None) -> Path | None:
     return folder
 
 
-def _pages(out: Path) -> Callable[[list[Outcome]], None]:
-    """What writes the pages; the place is tried before anything runs."""
-    from endive.verification.pages import PageFolder
-
-    return PageFolder(out).write
-
-
 def _run(chosen: list[Suite], options: Options) -> Iterator[Outcome]:
     from endive.verification import run_suite
 
     for suite in chosen:
-        with _status() as tell:
+        with shown_step() as tell:
             outcomes = run_suite(suite, options, tell=tell)
         yield from outcomes
-
-
-@contextlib.contextmanager
-def _status() -> Iterator[Callable[[str], None]]:
-    """Which suite runs, on a terminal and nowhere else."""
-    from endive.cli.console import stderr
-
-    console = stderr()
-    if not console.is_terminal:
-        yield lambda step: None
-        return
-    with console.status("") as status:
-        yield lambda step: status.update(step)
 
 
 # ---- what is shown -----------------------------------------------------------------------------------
 
 
 def _print_list(suites: list[Suite], as_json: bool) -> None:
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table
-
     if as_json:
         typer.echo(json.dumps({suite.name: suite.title for suite in suites}))
         return
@@ -186,10 +168,6 @@ def _print_list(suites: list[Suite], as_json: bool) -> None:
 
 
 def _print(outcome: Outcome, every: bool) -> None:
-    from rich.text import Text
-
-    from endive.cli.console import stdout
-
     console = stdout()
     title = f"{outcome.suite} {outcome.part}".strip()
     if outcome.skipped is not None:
@@ -204,16 +182,9 @@ def _print(outcome: Outcome, every: bool) -> None:
 
 def _kinds(title: str, outcome: Outcome) -> RenderableType:
     """A line per kind of check: how many, how far off the worst is."""
-    from rich.markup import escape
-
-    from endive.cli.tables import new_table
     from endive.verification.texts import error_text, limits_text, worst_of, worst_verdict
 
-    table = new_table(title)
-    for column, justify in (("check", "left"), ("checks", "right"), ("right", "right"), ("worst", "right")):
-        table.add_column(column, justify="right" if justify == "right" else "left")
-    table.add_column("allowed", justify="right")
-    table.add_column("")
+    table = new_table(title, "check", ">checks", ">right", ">worst", ">allowed", "")
     kinds: dict[str, list[Check]] = {}
     for check in outcome.checks:
         kinds.setdefault(check.name, []).append(check)
@@ -234,17 +205,9 @@ def _kinds(title: str, outcome: Outcome) -> RenderableType:
 
 
 def _every(title: str, outcome: Outcome) -> RenderableType:
-    from rich.markup import escape
-
-    from endive.cli.tables import new_table
     from endive.verification.texts import allowed_text, cell_text, error_text, value_text
 
-    table = new_table(title)
-    for column in ("check", "cell"):
-        table.add_column(column)
-    for column in ("expected", "actual", "error", "allowed"):
-        table.add_column(column, justify="right")
-    table.add_column("")
+    table = new_table(title, "check", "cell", ">expected", ">actual", ">error", ">allowed", "")
     for check in outcome.checks:
         style = _STYLES[check.verdict]
         table.add_row(
@@ -260,10 +223,6 @@ def _every(title: str, outcome: Outcome) -> RenderableType:
 
 
 def _print_verdict(outcomes: list[Outcome], out: Path | None) -> None:
-    from rich.text import Text
-
-    from endive.cli.console import stdout
-
     wrong = sum(outcome.count("wrong") for outcome in outcomes)
     right = sum(outcome.count("right") for outcome in outcomes)
     skipped = sum(outcome.skipped is not None for outcome in outcomes)

@@ -6,22 +6,21 @@ The profiles are ``endive.config.catalog_profile``'s.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from rich.markup import escape
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from endive.config.catalog_profile import CatalogProfile
+from endive.cli.tables import ms, new_table
+from endive.config.catalog_profile import CATALOGS, CatalogProfile, catalog_profile
 
 
 def catalogs(
     as_json: AsJson = False,
 ) -> None:
     """List the catalog services by name, with the latency of a request, how well it is known and who says so."""
-    from endive.config.catalog_profile import CATALOGS, catalog_profile
-
     profiles = [catalog_profile(name) for name in CATALOGS]
     if as_json:
         typer.echo(json.dumps({profile.name: _profile_dict(profile) for profile in profiles}))
@@ -48,14 +47,9 @@ def _profile_dict(profile: CatalogProfile) -> dict[str, Any]:
 
 
 def _print_all(profiles: list[CatalogProfile]) -> None:
-    from rich.markup import escape
-
-    from endive.cli.console import stdout
-    from endive.cli.tables import ms, new_table
-
-    table = new_table('Catalog services: latency of one request in ms; catalog.profile = "NAME" takes one')
-    for column in ("name", "flavour", "P50", "P95", "P99", "known", "title, mechanism and source"):
-        table.add_column(column, justify="right" if column.startswith("P") else "left")
+    title = 'Catalog services: latency of one request in ms; catalog.profile = "NAME" takes one'
+    columns = ("name", "flavour", ">P50", ">P95", ">P99", "known", "title, mechanism and source")
+    table = new_table(title, *columns)
     for profile in profiles:
         text = f"{escape(profile.title)}\n{escape(profile.mechanism)}\n[dim]{escape(profile.source)}[/dim]"
         quantiles = [ms(value) for value in _quantiles_ms(profile)]

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.table import Table
+from rich.text import Text
 
 from endive.cli.console import EXIT_ERROR, EndiveGroup, print_error, stdout
-
-if TYPE_CHECKING:
-    from endive.config.key_reference import ReferenceSection
+from endive.config import load_simulation_config, nearest_key
+from endive.config.key_reference import ReferenceSection, reference, reference_csv, reference_markdown
+from endive.errors import ConfigError
 
 app = typer.Typer(
     cls=EndiveGroup,
@@ -46,9 +49,6 @@ def check(
     Nothing is simulated. Ends with 2 if any file has a problem. The hash names everything that decides
     results but the seed: equal hashes, equal studies.
     """
-    from endive.config import load_simulation_config
-    from endive.errors import ConfigError
-
     is_refused = False
     for file in files:
         try:
@@ -72,8 +72,6 @@ def show(
 
     Keys that nothing reads in this combination are left out.
     """
-    from endive.config import load_simulation_config
-
     config = load_simulation_config(file, overrides or ())
     if as_json:
         typer.echo(json.dumps(config.to_dict(), indent=2))
@@ -94,17 +92,12 @@ def schema(
 
     On a terminal as tables, else as plain lines of key, allowed values, default and meaning.
     """
-    from endive.config.key_reference import reference, reference_csv, reference_markdown
-
     if as_markdown or as_csv:
         typer.echo(reference_markdown() if as_markdown else reference_csv(), nl=False)
         return
     sections = [_matching(section, key or "") for section in reference()]
     sections = [section for section in sections if section.rows]
     if not sections:
-        from endive.config import nearest_key
-        from endive.errors import ConfigError
-
         guess = nearest_key(key or "")
         raise ConfigError(f"No key contains '{key}'." + (f" Did you mean '{guess}'?" if guess else ""))
     for section in sections:
@@ -112,8 +105,6 @@ def schema(
 
 
 def _matching(section: ReferenceSection, key: str) -> ReferenceSection:
-    from dataclasses import replace
-
     of_source = key.replace("transaction.", "source.<name>.", 1)  # what [transaction] says of sources is listed there
     return replace(section, rows=tuple(row for row in section.rows if key in row[0] or of_source in row[0]))
 
@@ -124,8 +115,6 @@ def _print_section(section: ReferenceSection) -> None:
         for row in section.rows:
             typer.echo("\t".join(_bare(cell) for cell in row))
         return
-    from rich.table import Table
-    from rich.text import Text
 
     is_keys = len(section.columns) == KEY_COLUMNS
     table = Table(title=Text(section.title, style="bold"), title_justify="left", show_header=not is_keys)

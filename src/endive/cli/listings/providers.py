@@ -9,8 +9,13 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson
+from endive.cli.tables import ms, new_table, number
+from endive.config.reading.former_names import present_vintage
+from endive.vocabulary import ASSUMED, PUBLISHED
 
 if TYPE_CHECKING:
     from endive.storage import Profile
@@ -29,7 +34,6 @@ def providers(
     ] = "measured",
 ) -> None:
     """List the storage providers, or show every figure of one, how well it is known and where it comes from."""
-    from endive.config.reading.former_names import present_vintage
     from endive.storage import list_profiles, load_profile
 
     figures = present_vintage(vintage)
@@ -71,16 +75,11 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
 
 
 def _print_all(profiles: list[Profile]) -> None:
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table, number
     from endive.storage import APPEND, CAS, CATALOG, OPERATIONS, READ, TAIL_APPEND, WRITE
 
     shown = (READ, WRITE, CAS, APPEND, TAIL_APPEND)
-    table = new_table("Storage providers: median latency in ms; - where the operation does not exist")
-    table.add_column("name")
-    table.add_column("title")
-    for op in shown:
-        table.add_column(OPERATIONS[op], justify="right")
+    title = "Storage providers: median latency in ms; - where the operation does not exist"
+    table = new_table(title, "name", "title", *(f">{OPERATIONS[op]}" for op in shown))
     for profile in profiles:
         medians = [
             _mark(profile.latency(CATALOG, op).quantile(0.5), profile.figure(CATALOG, op).known)
@@ -94,23 +93,14 @@ def _print_all(profiles: list[Profile]) -> None:
 
 
 def _mark(median_ms: float, known: str) -> str:
-    from endive.cli.tables import number
-    from endive.vocabulary import ASSUMED, PUBLISHED
-
     marks = {PUBLISHED: _PUBLISHED_MARK, ASSUMED: _ASSUMED_MARK}
     return f"{number(median_ms, 1)}{marks.get(known, ' ')}"
 
 
 def _print_one(profile: Profile) -> None:
-    from rich.markup import escape
-
-    from endive.cli.console import stdout
-    from endive.cli.tables import ms, new_table
-
     console = stdout()
-    table = new_table(f"{profile.name}: {profile.title} ({profile.vintage}); latency in ms")
-    for column in ("operation", "P50", "P95", "P99", "known", "distribution and source"):
-        table.add_column(column, justify="right" if column.startswith("P") else "left")
+    title = f"{profile.name}: {profile.title} ({profile.vintage}); latency in ms"
+    table = new_table(title, "operation", ">P50", ">P95", ">P99", "known", "distribution and source")
     for row in profile.describe():
         text = f"{escape(row.distribution)}\n[dim]{escape(row.source)}[/dim]"
         quantiles = (ms(row.p50_ms), ms(row.p95_ms), ms(row.p99_ms))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.markup import escape
 
+from endive.cli.console import stdout
 from endive.cli.options import AsJson
-
-if TYPE_CHECKING:
-    from endive.config import Recipe
+from endive.cli.tables import new_table
+from endive.config import Recipe
+from endive.config import recipes as all_recipes
+from endive.config.toml_text import toml_text
+from endive.config.values import nearest
+from endive.errors import ConfigError
 
 
 def recipes(
@@ -21,10 +26,6 @@ def recipes(
     as_json: AsJson = False,
 ) -> None:
     """List the recipes for sources, or print one: what it commits, how often, and where that is said."""
-    from endive.config import recipes as all_recipes
-    from endive.config.values import nearest
-    from endive.errors import ConfigError
-
     known = all_recipes()
     if name is not None and name not in known:
         guess = nearest(name, tuple(known))
@@ -40,11 +41,6 @@ def recipes(
 
 
 def _print_all(recipes: list[Recipe]) -> None:
-    from rich.markup import escape
-
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table
-
     table = new_table('Recipes: [[source]] with recipe = "NAME"; endive recipes NAME prints one')
     for column in ("name", "who", "parameters"):
         table.add_column(column, no_wrap=column == "name", overflow="fold")
@@ -56,8 +52,6 @@ def _print_all(recipes: list[Recipe]) -> None:
 
 def recipe_text(recipe: Recipe) -> str:
     """A recipe in words, with a source that uses it and what that source becomes."""
-    from endive.config.toml_text import toml_text
-
     lines = [f"{recipe.name}: {recipe.title}", ""]
     for heading in ("commits", "table", "retries", "isolation", "failure"):
         lines.append(f"  {heading + ':':<11}{getattr(recipe, heading)}")

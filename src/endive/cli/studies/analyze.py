@@ -5,15 +5,16 @@ The tables are made in ``endive.pipeline.analysis``; how they look on a terminal
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from endive.cli import options
+from endive.cli.console import stdout
+from endive.cli.progress import shown_step
 from endive.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -61,16 +62,16 @@ def analyze(
     """
     from endive.pipeline.analysis.run_analysis import TITLES, explain, session_settings
     from endive.pipeline.analysis.run_analysis import analyze as run_analysis
-    from endive.pipeline.spark.session import parse_conf
+    from endive.pipeline.spark.session import parse_conf, session_on_demand
 
     if table not in TITLES:
         raise ConfigError(f"--table {table} is no table of an analysis. Choose one of: {', '.join(TITLES)}.")
     settings = {**session_settings(folder, master), **parse_conf(conf or [])}
     if plan:
-        with session_maker(master, settings) as session:
+        with session_on_demand("endive analyze", master=master, conf=settings) as session:
             typer.echo(explain(folder, session, bins=bins))
         return
-    with session_maker(master, settings) as session, status(quiet=quiet) as tell:
+    with session_on_demand("endive analyze", master=master, conf=settings) as session, shown_step(quiet) as tell:
         analysis = run_analysis(folder, session, bins=bins, load=load, slo=slo, tell=tell)
     if as_json or form is Format.JSON:
         typer.echo(json.dumps(analysis_dict(analysis), allow_nan=False))
@@ -90,34 +91,6 @@ def analysis_dict(found: Analysis) -> dict[str, Any]:
     }
 
 
-@contextlib.contextmanager
-def session_maker(master: str | None, settings: dict[str, str]) -> Iterator[Callable[[], Any]]:
-    """A session that is made when it is asked for, and stopped at the end if it was."""
-    from endive.pipeline.spark.session import make_session
-
-    with contextlib.ExitStack() as stack:
-
-        def make() -> Any:
-            session = make_session("endive analyze", master=master, conf=settings)
-            stack.callback(session.stop)
-            return session
-
-        yield make
-
-
-@contextlib.contextmanager
-def status(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """The step that is being done, on a terminal and nowhere else."""
-    from endive.cli.console import stderr
-
-    console = stderr()
-    if quiet or not console.is_terminal:
-        yield lambda step: None
-        return
-    with console.status("") as status:
-        yield lambda step: status.update(step)
-
-
 def _csv(found: Analysis, table: str) -> str:
     from endive.pipeline.analysis.table_files import to_csv
 
@@ -127,9 +100,6 @@ def _csv(found: Analysis, table: str) -> str:
 
 
 def _print(found: Analysis) -> None:
-    from rich.text import Text
-
-    from endive.cli.console import stdout
     from endive.cli.studies.analyze_text import shown, warning_lines
     from endive.results import MODEL_VERSION
 

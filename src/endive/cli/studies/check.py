@@ -9,6 +9,7 @@ from typing import Final
 
 import typer
 
+from endive.cli.console import print_error
 from endive.cli.options import SweptFolder
 
 EXIT_DAMAGED: Final = 1
@@ -19,7 +20,6 @@ def check(folder: SweptFolder) -> None:
 
     Ends with 1 if anything is. Changes nothing.
     """
-    from endive.cli.console import print_error
     from endive.pipeline.dataset.check import check_dataset
     from endive.pipeline.dataset.places import place_of
 

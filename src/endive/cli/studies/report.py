@@ -11,8 +11,11 @@ from typing import Annotated
 
 import typer
 
+from endive.cli.console import stdout
 from endive.cli.options import Quiet, Slo
+from endive.cli.progress import shown_step
 from endive.cli.studies.sweep import print_note
+from endive.cli.tables import print_warnings
 from endive.errors import ConfigError
 
 
@@ -72,8 +75,6 @@ def draw(
     quiet: bool = False,
 ) -> None:
     """Write the page, and print what was found."""
-    from endive.cli.console import stdout
-    from endive.cli.tables import print_warnings
     from endive.pipeline.dataset.places import place_of
     from endive.report import REPORT, make_report, write_figures, write_report
 
@@ -95,7 +96,6 @@ def draw(
 
 def _draw_run(folder: Path, out: Path | None, slo: str | None) -> None:
     """Write the page of one run, and print what became of every source."""
-    from endive.cli.console import stdout
     from endive.report.run_page import run_page
     from endive.results.writer import output_errors, write_atomically
 
@@ -127,10 +127,10 @@ def _analyse_if_needed(folder: Path, slo: str | None, *, quiet: bool) -> None:
     why = analysis_needed(place_of(folder), slo)
     if why is None:
         return
-    from endive.cli.studies.analyze import session_maker, status
     from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
+    from endive.pipeline.spark.session import session_on_demand
 
     if not quiet:
         print_note(f"{why}: analysing it")
-    with session_maker(None, SETTINGS) as session, status(quiet=quiet) as tell:
+    with session_on_demand("endive analyze", conf=SETTINGS) as session, shown_step(quiet) as tell:
         analyze(folder, session, slo=slo, tell=tell)

@@ -13,13 +13,16 @@ import typer
 
 from endive.cli import options
 from endive.cli.options import Detail, Engine
+from endive.cli.progress import shown_step
+from endive.cli.studies.report import draw, require_vega
 from endive.cli.studies.sweep import (
     exit_if_failed,
     print_outcome,
-    simulating,
-    swept,
+    sweep_study,
     warn_if_long,
+    worker_settings,
 )
+from endive.config.study import load_study
 
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the dataset, instead of out/NAME.")]
 
@@ -42,15 +45,12 @@ def study(
     The same as endive sweep, analyze and report one after another, with one start of Spark. The same
     command goes on where it was stopped. Ends with 3 if runs failed.
     """
-    from endive.cli.studies.analyze import status
-    from endive.cli.studies.report import draw, require_vega
-    from endive.config.study import load_study
     from endive.pipeline import PlannedStudy
     from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
     from endive.pipeline.spark.session import session_on_demand, with_workers
 
     require_vega()
-    settings = simulating(SETTINGS, engine, conf)
+    settings = worker_settings(SETTINGS, engine, conf)
     planned = PlannedStudy.of(load_study(file, overrides or (), seeds, slo))
     if not yes:
         planned.refuse_if_large()
@@ -59,9 +59,9 @@ def study(
     folder = out if out is not None else Path("out") / planned.study.name
     with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
         awake = with_workers(session)
-        outcome = swept(planned, folder, awake, detail=detail, engine=engine, quiet=quiet)
+        outcome = sweep_study(planned, folder, awake, detail=detail, engine=engine, quiet=quiet)
         print_outcome(outcome)
-        with status(quiet=quiet) as tell:
+        with shown_step(quiet) as tell:
             analyze(folder, awake, tell=tell)
     draw(folder, quiet=quiet)
     exit_if_failed(outcome)

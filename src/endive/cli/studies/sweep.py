@@ -13,9 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.markup import escape
+from rich.text import Text
 
 from endive.cli import options
+from endive.cli.console import stderr, stdout
 from endive.cli.options import Detail, Engine
+from endive.cli.tables import new_table, size
+from endive.config.study import load_study
+from endive.config.toml_text import value_text
+from endive.errors import OutputError
 
 if TYPE_CHECKING:
     from endive.pipeline import PlannedStudy, SweepOutcome
@@ -76,13 +83,11 @@ def sweep(
     Stop it with Ctrl-C, kill it, lose a machine: the same command goes on where it was. Ends with 3 if the study
     is complete but runs in it failed.
     """
-    from endive.config.study import load_study
-    from endive.errors import OutputError
     from endive.pipeline import PlannedStudy, SweepFolder
     from endive.pipeline.dataset.dataset_table import write_table
     from endive.pipeline.spark.session import PYTHON_JOBS, session_on_demand, with_workers
 
-    settings = simulating(PYTHON_JOBS, engine, conf)
+    settings = worker_settings(PYTHON_JOBS, engine, conf)
     planned = PlannedStudy.of(load_study(study, overrides or (), seeds, slo))
     if dry_run:
         _print_plan(planned, out, master, engine, detail)
@@ -96,7 +101,7 @@ def sweep(
     if not quiet:
         warn_if_long(planned, master, engine, detail)
     with session_on_demand(f"endive {planned.study.name}", master=master, conf=settings) as session:
-        outcome = swept(
+        outcome = sweep_study(
             planned,
             out,
             with_workers(session),
@@ -114,7 +119,7 @@ def sweep(
     exit_if_failed(outcome)
 
 
-def simulating(settings: Mapping[str, str], engine: Engine, conf: Sequence[str] | None) -> dict[str, str]:
+def worker_settings(settings: Mapping[str, str], engine: Engine, conf: Sequence[str] | None) -> dict[str, str]:
     """Settings of a session whose workers simulate, with those that the user gives."""
     from endive.pipeline.spark.session import SIMULATIONS, parse_conf
 
@@ -122,7 +127,6 @@ def simulating(settings: Mapping[str, str], engine: Engine, conf: Sequence[str] 
 
 
 def _check_table(name: str, detail: Detail) -> None:
-    from endive.errors import OutputError
     from endive.pipeline.dataset.dataset_table import check_table_name
 
     check_table_name(name)
@@ -130,7 +134,7 @@ def _check_table(name: str, detail: Detail) -> None:
         raise OutputError(f"--table {name} is of txns, and --detail runs keeps none.")
 
 
-def swept(
+def sweep_study(
     planned: PlannedStudy,
     out: Path,
     session: SessionMaker,
@@ -173,8 +177,6 @@ def exit_if_failed(outcome: SweepOutcome) -> None:
 
 def print_note(text: str) -> None:
     """A line beside the answer."""
-    from endive.cli.console import stderr
-
     stderr().print(text, soft_wrap=True, markup=False)
 
 
@@ -185,8 +187,6 @@ def print_note(text: str) -> None:
 def _bar(*, quiet: bool) -> Iterator[Progress | None]:
     """A bar on a terminal, nothing where nobody looks."""
     from rich.progress import BarColumn, Progress, TextColumn
-
-    from endive.cli.console import stderr
 
     console = stderr()
     if quiet or not console.is_terminal:
@@ -248,18 +248,12 @@ def warn_if_long(planned: PlannedStudy, master: str | None, engine: Engine, deta
 
 def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, engine: Engine, detail: Detail) -> None:
     """The grid, its size, and what it will take."""
-    from rich.markup import escape
-
-    from endive.cli.console import stdout
-    from endive.cli.tables import new_table, size
     from endive.pipeline.spark.masters import local_cores
     from endive.pipeline.sweep.expected_time import estimate
 
     study = planned.study
     console = stdout()
-    table = new_table(study.title or study.name)
-    for column in ("axis", "values", ""):
-        table.add_column(column, justify="right" if column == "values" else "left")
+    table = new_table(study.title or study.name, "axis", ">values", "")
     for axis in study.axes:
         table.add_row(escape(axis.key), f"{len(axis.values):,}", escape(_values_text(axis.values)))
     for key, expression in study.derived:
@@ -303,8 +297,6 @@ def _print_present(planned: PlannedStudy, out: Path) -> None:
 
 
 def _values_text(values: tuple[Any, ...]) -> str:
-    from endive.config.toml_text import value_text
-
     shown = [value_text(value) for value in values]
     if len(shown) > _SHOWN_VALUES_MAX:
         half = _SHOWN_VALUES_MAX // 2
@@ -314,11 +306,6 @@ def _values_text(values: tuple[Any, ...]) -> str:
 
 def print_outcome(outcome: SweepOutcome) -> None:
     """Failures on stderr, and one line that says what was done and where it is."""
-    from rich.text import Text
-
-    from endive.cli.console import stderr
-    from endive.cli.tables import size
-
     for run_id, error in outcome.failed[:_SHOWN_FAILURES_MAX]:
         told = error.splitlines()[0] if error else "failed"
         stderr().print(Text.assemble(("failed: ", "bold red"), f"run {run_id}: {told}"), soft_wrap=True)
