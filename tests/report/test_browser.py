@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
+from endive.report.page import write_report
 from endive.report.report import make_report
-from endive.report.writing import write_report
 
 pytestmark = pytest.mark.browser
 

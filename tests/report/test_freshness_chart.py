@@ -9,7 +9,7 @@ import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 import endive
-from endive.report.charts.run_specs import CURVE_POINTS, Late, freshness_spec, lateness_spec
+from endive.report.charts.run_chart import CURVE_POINTS, Late, freshness_spec, lateness_spec
 from endive.report.report import make_report
 from endive.report.run_page import ages_by_source, late_by_source
 

@@ -10,8 +10,8 @@ import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.report import page
+from endive.report.page import write_report
 from endive.report.report import make_report
-from endive.report.writing import write_report
 
 VOID = {"meta", "br", "img", "input", "hr", "link"}
 

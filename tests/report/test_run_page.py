@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from endive.report.charts.run_specs import attempt_spec
+from endive.report.charts.run_chart import attempt_spec
 from endive.report.run_page import in_window
 
 

@@ -5,9 +5,8 @@ A point is right where it lies in the band it came with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from dataclasses import asdict
+from typing import Any, Final
 
 import vl_convert
 
@@ -17,69 +16,24 @@ _EXPECTED: Final = "#57606a"
 _BAND: Final = "#d0d7de"
 _PANEL_WIDTH: Final = 190
 _PANEL_HEIGHT: Final = 150
+_COLUMNS: Final = 4
 _FONT: Final = "DejaVu Sans, Verdana, Arial, sans-serif"
 
 
-class HeldPoint(Protocol):
-    """What a point must tell."""
-
-    @property
-    def panel(self) -> str: ...
-    @property
-    def x(self) -> float: ...
-    @property
-    def expected(self) -> float: ...
-    @property
-    def actual(self) -> float: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
+def draw_agreement(figure: Any) -> str:
+    """The plot of an ``endive.verification.Figure`` as SVG, a panel for each group of its points."""
+    return str(vl_convert.vegalite_to_svg(agreement_chart(figure)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementStyle:
-    """Words and scales of a plot."""
-
-    title: str
-    x_title: str
-    y_title: str
-    expected_label: str
-    actual_label: str
-    is_x_log: bool = False
-    is_y_log: bool = False
-    columns: int = 4
-
-
-def draw_agreement(points: Sequence[HeldPoint], style: AgreementStyle) -> str:
-    """The plot as SVG, a panel for each group of points."""
-    return str(vl_convert.vegalite_to_svg(agreement_chart(points, style)))
-
-
-def agreement_chart(points: Sequence[HeldPoint], style: AgreementStyle) -> dict[str, Any]:
+def agreement_chart(figure: Any) -> dict[str, Any]:
     """The plot as a Vega-Lite document."""
-    right, wrong = f"{style.actual_label}, right", f"{style.actual_label}, wrong"
-    rows = [
-        {
-            "panel": point.panel,
-            "x": point.x,
-            "expected": point.expected,
-            "actual": point.actual,
-            "low": point.low,
-            "high": point.high,
-            "verdict": right if _is_right(point) else wrong,
-        }
-        for point in points
-    ]
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "title": style.x_title,
-        "scale": _scale(style.is_x_log),
-        "axis": {"grid": False, "tickCount": 5},
-    }
-    y = {"type": "quantitative", "title": style.y_title, "scale": _scale(style.is_y_log)}
-    labels = [style.expected_label, right, wrong]
+    right, wrong = f"{figure.actual_label}, right", f"{figure.actual_label}, wrong"
+    rows = [{**asdict(point), "verdict": right if _is_right(point) else wrong} for point in figure.points]
+    axis = {"grid": False, "tickCount": 5}
+    kind = {"type": "quantitative"}
+    x = {"field": "x", **kind, "title": figure.x_title, "scale": _scale(figure.is_x_log), "axis": axis}
+    y = {**kind, "title": figure.y_title, "scale": _scale(figure.is_y_log)}
+    labels = [figure.expected_label, right, wrong]
 
     def of_verdicts(*looks: str) -> dict[str, Any]:
         scale = {"domain": labels, "range": list(looks)}
@@ -102,19 +56,19 @@ def agreement_chart(points: Sequence[HeldPoint], style: AgreementStyle) -> dict[
             "shape": of_verdicts("circle", "circle", "cross"),
         },
     }
-    panels = list(dict.fromkeys(point.panel for point in points))
+    panels = list(dict.fromkeys(point.panel for point in figure.points))
     return {
-        "title": style.title,
+        "title": figure.title,
         "data": {"values": rows},
         "facet": {"field": "panel", "type": "nominal", "title": None, "sort": panels},
-        "columns": min(style.columns, len(panels)),
+        "columns": min(_COLUMNS, len(panels)),
         "spec": {"width": _PANEL_WIDTH, "height": _PANEL_HEIGHT, "layer": [band, line, marks]},
         "resolve": {"scale": {"x": "independent", "y": "independent"}},
         "config": {"font": _FONT, "background": "white"},
     }
 
 
-def _is_right(point: HeldPoint) -> bool:
+def _is_right(point: Any) -> bool:
     return (point.low is None or point.low <= point.actual) and (point.high is None or point.actual <= point.high)
 
 

@@ -11,9 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.report.axis_curve import NOWHERE, Curve, make_curves, named_value, place_words
-from endive.report.deciding_axis import along_deciding_axis
-from endive.report.doubt import add_doubt, telling_words
+from endive.report.axis_curve import (
+    NOWHERE,
+    Curve,
+    add_doubt,
+    along_deciding_axis,
+    make_curves,
+    named_value,
+    place_words,
+    telling_words,
+)
 from endive.report.material import Material
 from endive.report.reading import Row
 from endive.report.words import (

@@ -1,16 +1,17 @@
-"""Curves: configurations that differ in one axis only, and where along it the objective is met."""
+"""Curves: configurations that differ in one axis only, where along it the objective is met, and how sure that is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from endive.objectives import CANNOT_TELL
 from endive.objectives.duration import MS_PER_UNIT
 from endive.report.axes import Axis, make_axis
 from endive.report.material import Material
 from endive.report.reading import Row
-from endive.report.words import join_words
+from endive.report.words import join_words, quote
 
 _LISTED: Final = 4
 _AT_MOST: Final = ", at most"
@@ -173,3 +174,70 @@ def _both_or_all(places: Sequence[str]) -> str:
     if len(places) == 2:
         return f"both {join_words(list(places))}"
     return f"all of {join_words(list(places))}" if len(places) <= _LISTED else f"all {len(places)}"
+
+
+# ---- many curves in one sentence -------------------------------------------------------------------------
+
+
+def along_deciding_axis(curves: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
+    """Where the objective is met for each value of the axis that decides the most, and what else moves it."""
+    place = max(range(len(curves[0].values)), key=lambda place: _explain(curves, place, met_share))
+    groups = _group(curves, place)
+    others = [name for index, (name, _) in enumerate(curves[0].values) if index != place]
+    ordered = sorted(groups, key=lambda value: -_mean([met_share(curve) for curve in groups[value]]))
+    values = ordered if len(ordered) <= _LISTED else [ordered[0], ordered[-1]]
+    parts = [f"{_span(groups[value], met_share)} with {quote(value)}" for value in values]
+    is_moved = any(len({curve.where_met() for curve in groups[value]}) > 1 for value in values)
+    ending = f", depending on {join_words(others)}" if is_moved else f", whatever {join_words(others)}"
+    left = f"; {len(ordered) - 2} other values of {curves[0].values[place][0]} lie between" if values != ordered else ""
+    return f"{'; '.join(parts)}{ending}{left}"
+
+
+def _explain(curves: Sequence[Curve], place: int, met_share: Callable[[Curve], float]) -> float:
+    """How much of the differences between curves the values of one axis account for."""
+    whole = _mean([met_share(curve) for curve in curves])
+    groups = _group(curves, place).values()
+    return sum(len(group) * (_mean([met_share(curve) for curve in group]) - whole) ** 2 for group in groups)
+
+
+def _group(curves: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
+    groups: dict[str, list[Curve]] = {}
+    for curve in curves:
+        groups.setdefault(curve.values[place][1], []).append(curve)
+    return groups
+
+
+def _span(group: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
+    """From the worst of several curves to the best."""
+    worst, best = min(group, key=met_share), max(group, key=met_share)
+    low, high = worst.where_met(), best.where_met()
+    return low if low == high else f"{low} at worst and {high} at best"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def add_doubt(material: Material, curves: Sequence[Curve], headline: str) -> str:
+    """The headline with where the objective is met by the estimates alone, and what would tell."""
+    met = [
+        (row["point"], place)
+        for curve in curves
+        for row, place, meets in zip(curve.rows, curve.places, curve.meets, strict=True)
+        if meets
+    ]
+    unsure = [(point, place) for point, place in met if not material.question.is_told(point)]
+    if not unsure:
+        return headline
+    telling = telling_words(material, [point for point, _ in unsure])
+    if unsure == met:
+        return f"By the estimates alone, {headline[0].lower()}{headline[1:]}; {CANNOT_TELL}: {telling}"
+    where = f"at {unsure[0][1]}" if len(unsure) == 1 else f"at {len(unsure)} of the {len(met)} that meet it"
+    return f"{headline}; {CANNOT_TELL} {where}: {telling}"
+
+
+def telling_words(material: Material, points: Sequence[int]) -> str:
+    """What would tell whether configurations meet the objective."""
+    most = max((material.question.more_txns(point) or 0 for point in points), default=0)
+    each = " each" if len(points) > 1 else ""
+    return f"about {most:,} more txns{each} would" if most else "more seeds would"

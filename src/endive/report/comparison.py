@@ -18,7 +18,16 @@ from endive.report.axis_curve import named_label
 from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.charts.chart_rows import Points
 from endive.report.charts.curves import curve_chart, curve_layers, latency_throughput
-from endive.report.material import FIGURES, Material, drawn_values, scale, success_label, with_ends, x_channel
+from endive.report.material import (
+    FIGURES,
+    Material,
+    drawn_values,
+    figure_columns,
+    scale,
+    success_label,
+    with_ends,
+    x_channel,
+)
 from endive.report.reading import Row
 from endive.report.words import figure_words, join_words, number
 
@@ -225,7 +234,7 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
     legend = Legend(field="name", title="study", marks=marks(names, with_shapes=True)[1:])
     variants = []
     for figure in sorted(figures, key=lambda name: name != "commit_latency_p95_ms"):
-        label = _change_label(figure, names[0])
+        label = _change_label(figure)
         layers = curve_layers(
             legend,
             x_channel(x),
@@ -238,13 +247,8 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
             is_missed_marked=False,
         )
         layers.insert(0, _level(0.0 if figure == "success_rate" else 1.0))
-        spec = faceted(
-            {"layer": layers}, "f" if panel else None, panel.labels if panel else (), panel.name if panel else ""
-        )
-        variants.append(Variant(label=label, spec=spec))
-    columns: list[tuple[str, str]] = [("name", "study"), ("seeds", "seeds in common")]
-    for figure in figures:
-        columns += zip(with_ends(f"{figure}_change"), (_change_label(figure, names[0]), "95 % from", "to"), strict=True)
+        variants.append(Variant(label=label, spec=faceted({"layer": layers}, "f", panel)))
+    changes = figure_columns([f"{figure}_change" for figure in figures], _change_label)
     return Chart(
         id="changes",
         title=title,
@@ -254,7 +258,7 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
         dataset="changes",
         selected=merged.keys(x, merged.layout.series, panel),
         variants=tuple(variants),
-        columns=tuple(columns),
+        columns=(("name", "study"), ("seeds", "seeds in common"), *changes),
         legend=legend,
         facet="f" if panel else None,
         height_px=280,
@@ -268,7 +272,8 @@ def _change_channel(figure: str, label: str, values: Sequence[float]) -> Spec:
     return {**channel, **scale([*values, 0.8, 1.25], is_log=True)}
 
 
-def _change_label(figure: str, first: str) -> str:
+def _change_label(figure: str) -> str:
+    figure = figure.removesuffix("_change")
     if figure == "success_rate":
         return "success rate, difference in points"
     return f"{' '.join(figure_words(figure)).removesuffix(' ms').removesuffix(' txns/s')}, as a multiple"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from endive.report.words import (
     PERCENT_FIGURES,
     S_PER_H,
     STORE_NAMES,
+    figure_label,
     figure_words,
     is_per_hour,
     log_ticks,
@@ -96,10 +97,17 @@ class Material:
         values = self.values(dataset, column)
         return bool(values) and min(values) > 0 and max(values) / min(values) >= _LOG_SPAN_MIN
 
-    def add(self, name: str, rows: Sequence[Row], columns: Sequence[str]) -> Dataset:
+    def first_series(self, dataset: str) -> tuple[list[Row], str]:
+        """The rows of a data set along x, of the first series only; and whose they are, to begin a sentence with."""
+        series = self.layout.series
+        rows = self.rows(dataset, self.keys(self.layout.x, series))
+        if series is None:
+            return rows, ""
+        return [row for row in rows if row["s"] == series.labels[0]], f"For {series.labels[0]}: "
+
+    def add(self, name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
         """Make a data set that charts can name."""
         self.datasets[name] = make_dataset(self.points, rows, columns)
-        return self.datasets[name]
 
 
 def prepare(study: Study, bands: str = CONFIDENCE) -> Material:
@@ -156,6 +164,11 @@ def drawn_values(material: Material, dataset: str, figure: str) -> list[float]:
 def with_ends(figure: str) -> tuple[str, str, str]:
     """A figure's columns: mean and both ends of its interval."""
     return figure, f"{figure}_ci95_low", f"{figure}_ci95_high"
+
+
+def figure_columns(figures: Iterable[str], label: Callable[[str], str] = figure_label) -> list[tuple[str, str]]:
+    """Columns of a table beside a chart: each figure and both ends of its interval, with headings."""
+    return [pair for name in figures for pair in zip(with_ends(name), (label(name), "95 % from", "to"), strict=True)]
 
 
 def asked_metrics(study: Study) -> tuple[str, ...]:
@@ -219,38 +232,19 @@ def scale(values: Sequence[float], *, is_log: bool) -> Spec:
     return {"scale": {"type": "log", "nice": False, "padding": 10}, "axis": {"format": ",.3~r", "values": ticks}}
 
 
-def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False, title: str | None = None) -> Spec:
+def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False) -> Spec:
     """The channel up the page, for a figure with these values."""
     name, unit = figure_words(figure)
     if unit == "%":
-        return {
-            "field": figure,
-            "type": "quantitative",
-            "title": title or name,
-            "scale": {"domain": [0, 1]},
-            "axis": {"format": ".0%", "tickCount": 5},
-        }
-    if unit == "txns/s" and values and is_per_hour(max(values)):
-        return {
-            "field": figure,
-            "type": "quantitative",
-            "title": title or f"{name} (per hour)",
-            **_relabelled(values, is_log, S_PER_H),
-        }
-    if figure in FRESHNESS and values:
+        heading, look = name, {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "tickCount": 5}}
+    elif unit == "txns/s" and values and is_per_hour(max(values)):
+        heading, look = f"{name} (per hour)", _relabelled(values, is_log, S_PER_H)
+    elif figure in FRESHNESS and values:
         factor, unit = _age_unit(max(values))
-        return {
-            "field": figure,
-            "type": "quantitative",
-            "title": title or f"{name} ({unit})",
-            **_relabelled(values, is_log, factor),
-        }
-    return {
-        "field": figure,
-        "type": "quantitative",
-        "title": title or (f"{name} ({unit})" if unit else name),
-        **scale(values, is_log=is_log),
-    }
+        heading, look = f"{name} ({unit})", _relabelled(values, is_log, factor)
+    else:
+        heading, look = figure_label(figure), scale(values, is_log=is_log)
+    return {"field": figure, "type": "quantitative", "title": heading, **look}
 
 
 def _age_unit(most_ms: float) -> tuple[float, str]:

@@ -12,6 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
+from endive.pipeline.dataset.seal import sealed_page
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
 from endive.report.charts.chart import CONFIG, Chart, Legend, Omission
@@ -73,6 +75,15 @@ def render(report: Report) -> str:
         "</html>",
     )
     return "\n".join(parts) + "\n"
+
+
+def write_report(report: Report, path: DatasetPath) -> int:
+    """Write the page, with its digest at the end; its size in bytes. Folders on the way are made."""
+    content = sealed_page(render(report).encode())
+    with place_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
+    return len(content)
 
 
 def study_data(material: Material, charts: Sequence[Chart]) -> dict[str, Any]:

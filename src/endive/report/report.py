@@ -9,7 +9,7 @@ from typing import Final
 from endive.pipeline.dataset.places import DatasetPath
 from endive.report.answer import Answer, answer
 from endive.report.cautions import Caution, cautions
-from endive.report.charts.chart import Chart, Drawn, Omission
+from endive.report.charts.chart import Chart, Omission
 from endive.report.charts.curves import curve_chart, latency_throughput
 from endive.report.charts.groups import by_scope, conflicts
 from endive.report.charts.heatmap import heatmap
@@ -91,90 +91,65 @@ def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None, ba
 def make_section(study: Study, prices: Prices | None = None, bands: str = CONFIDENCE) -> Section:
     """All charts of one study, or the reason there is none; prices come from its folder unless they are given."""
     material = prepare(study, bands)
-    drawn = Drawn()
-    if not any(value for value in material.values("configurations", "offered_per_s")):
-        drawn.add(Omission(title="All charts", why="no run of this study succeeded and measured a txn."))
-    else:
-        _draw(material, drawn, prices)
+    drawn: list[Chart | Omission] = [
+        Omission(title="All charts", why="no run of this study succeeded and measured a txn.")
+    ]
+    if any(value for value in material.values("configurations", "offered_per_s")):
+        drawn = _draw(material, prices or find_prices(study))
+    objective = material.question.objective.text
+    first = next((chart for words, chart in _ANSWERING if words in objective), "")
+    charts = [chart for chart in drawn if isinstance(chart, Chart)]
     return Section(
         material=material,
         answer=answer(material),
         cautions=cautions(material),
-        charts=tuple(drawn.charts),
-        omissions=tuple(drawn.omissions),
+        charts=tuple(sorted(charts, key=lambda chart: chart.id != first)),
+        omissions=tuple(chart for chart in drawn if isinstance(chart, Omission)),
     )
 
 
-def _draw(material: Material, drawn: Drawn, given: Prices | None) -> None:
-    drawn.add(latency_throughput(material))
-    question = material.question
+def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
+    """Every chart, in the order of the page."""
     along = material.layout.x.name if material.layout.x else "load"
     whose = material.whose
-    level = question.success_min
+    level = material.question.success_min
     asked_for = "" if level is None else f" The dashed line is what is asked for: {100 * level:g} %."
-    drawn.add(
-        curve_chart(
-            material,
-            "success",
-            f"Success{whose} against {along}",
-            ["success_rate"],
-            f"Committed txns as a share of those that committed or aborted.{asked_for}",
-        )
-    )
     offered = " The dotted line is what was offered." if material.layout.is_load else ""
-    drawn.add(
-        curve_chart(
-            material,
-            "throughput",
-            f"Throughput{whose} against {along}",
-            ["committed_per_s"],
-            f"Commits over the length of the window.{offered}",
-        )
-    )
     asked = asked_metrics(material.study)
     first = next((metric for metric in asked if metric in LATENCIES), "commit_latency_p95_ms")
     order = (first, *(figure for figure in LATENCIES if figure != first))
-    drawn.add(
-        curve_chart(
-            material,
-            "latency",
-            f"Commit latency{whose} against {along}",
-            order,
-            f"From the start of the first attempt to the answer of the last, of txns that committed."
-            f"{_missing(material)}",
-        )
-    )
+    timed = "From the start of the first attempt to the answer of the last, of txns that committed."
+    shared = f"Committed txns as a share of those that committed or aborted.{asked_for}"
+    aged = "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time."
+    curves: list[tuple[str, str, Sequence[str], str]] = [
+        ("success", "Success", ["success_rate"], shared),
+        ("throughput", "Throughput", ["committed_per_s"], f"Commits over the length of the window.{offered}"),
+        ("latency", "Commit latency", order, f"{timed}{_missing(material)}"),
+    ]
     if any(material.values("configurations", figure) for figure in FRESHNESS):
         is_asked = any(material.question.freshness_max(figure) is not None for figure in FRESHNESS)
-        drawn.add(
-            curve_chart(
-                material,
-                "freshness",
-                f"How late data are{whose} against {along}",
-                FRESHNESS,
-                "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time."
-                + (" Dashed: what the objective asks for." if is_asked else ""),
-            )
-        )
-    for metric in asked:
-        if metric in ("success_rate", "committed_per_s", *LATENCIES, *FRESHNESS):
-            continue  # drawn for every study
-        name = figure_words(metric)[0]
-        drawn.add(
-            curve_chart(material, f"metric-{metric}", f"{name.capitalize()}{whose} against {along}", [metric], "")
-        )
-    drawn.add(heatmap(material))
-    drawn.add(phases(material))
-    prices = given or find_prices(material.study)
-    drawn.add(requests(material, prices.usd_per_request, prices.note))
-    drawn.add(aborts(material))
-    drawn.add(conflicts(material))
-    drawn.add(by_scope(material, "operation", "By operation type"))
-    drawn.add(by_scope(material, "source", "By source"))
-    drawn.add(attempts(material))
-    drawn.add(convoy(material))
-    drawn.add(timeline(material))
-    drawn.begin_with(next((chart for words, chart in _ANSWERING if words in question.objective.text), ""))
+        asked_age = " Dashed: what the objective asks for." if is_asked else ""
+        curves.append(("freshness", "How late data are", FRESHNESS, f"{aged}{asked_age}"))
+    drawn_anyway = ("success_rate", "committed_per_s", *LATENCIES, *FRESHNESS)
+    more = [metric for metric in asked if metric not in drawn_anyway]
+    curves += [(f"metric-{metric}", figure_words(metric)[0].capitalize(), [metric], "") for metric in more]
+    return [
+        latency_throughput(material),
+        *(
+            curve_chart(material, chart_id, f"{title}{whose} against {along}", figures, reading)
+            for chart_id, title, figures, reading in curves
+        ),
+        heatmap(material),
+        phases(material),
+        requests(material, prices.usd_per_request, prices.note),
+        aborts(material),
+        conflicts(material),
+        by_scope(material, "operation", "By operation type"),
+        by_scope(material, "source", "By source"),
+        attempts(material),
+        convoy(material),
+        timeline(material),
+    ]
 
 
 def _missing(material: Material) -> str:

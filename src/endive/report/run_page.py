@@ -26,7 +26,7 @@ from endive.objectives.duration import duration_text
 from endive.objectives.names import KIND, SOURCE, TABLE
 from endive.report.charts.chart import Spec
 from endive.report.charts.chart_files import to_svg
-from endive.report.charts.run_specs import (
+from endive.report.charts.run_chart import (
     BINS,
     Late,
     apply_theme,

@@ -147,8 +147,7 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
 
 def figure_label(figure: str) -> str:
     """A figure as the title of an axis: name and unit."""
-    name, unit = figure_words(figure)
-    return f"{name} ({unit})" if unit else name
+    return add_unit(*figure_words(figure))
 
 
 def figure_words(figure: str) -> tuple[str, str]:

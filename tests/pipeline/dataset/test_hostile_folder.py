@@ -55,10 +55,10 @@ def test_every_flipped_bit_of_a_report_is_noticed(folder: Path) -> None:
 
 
 def test_a_report_is_written_with_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from endive.report import writing
+    from endive.report import page
 
-    monkeypatch.setattr(writing, "render", lambda report: PAGE.decode())
-    writing.write_report(None, tmp_path / "report.html")  # type: ignore[arg-type]
+    monkeypatch.setattr(page, "render", lambda report: PAGE.decode())
+    page.write_report(None, tmp_path / "report.html")  # type: ignore[arg-type]
 
     assert is_page_whole((tmp_path / "report.html").read_bytes())
 

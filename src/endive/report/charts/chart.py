@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
+
+from endive.report.axes import Axis
 
 Spec = dict[str, Any]
 
@@ -129,25 +131,6 @@ class Omission:
     why: str
 
 
-@dataclass(slots=True)
-class Drawn:
-    """What a study's charts turned out to be, in the order of the page."""
-
-    charts: list[Chart] = field(default_factory=list)
-    omissions: list[Omission] = field(default_factory=list)
-
-    def add(self, made: Chart | Omission) -> None:
-        """Keep one or the other."""
-        if isinstance(made, Chart):
-            self.charts.append(made)
-        else:
-            self.omissions.append(made)
-
-    def begin_with(self, chart_id: str) -> None:
-        """Put one chart before all others, if it was drawn."""
-        self.charts.sort(key=lambda chart: chart.id != chart_id)
-
-
 # ---- parts of specifications ---------------------------------------------------------------------------
 
 
@@ -169,51 +152,39 @@ def marks(labels: Sequence[str], *, with_shapes: bool, fixed: Sequence[str] = ()
     )
 
 
-def colour_of(legend: Legend, *, title: str | None = None) -> Spec:
+def colour_of(legend: Legend) -> Spec:
     """A colour channel with the legend's colours."""
-    return {
-        "field": legend.field,
-        "type": "nominal",
-        "scale": {"domain": [mark.label for mark in legend.marks], "range": [mark.colour for mark in legend.marks]},
-        "legend": {
-            "title": title or legend.title,
-            "orient": "bottom",
-            "columns": 4,
-            "labelLimit": 260,
-            "symbolOpacity": 1,
-        },
-    }
+    return _look(legend, [mark.colour for mark in legend.marks])
 
 
 def dash_of(legend: Legend) -> Spec:
     """A channel of dashes, beside the colours."""
-    return {
-        "field": legend.field,
-        "type": "nominal",
-        "scale": {"domain": [mark.label for mark in legend.marks], "range": [list(mark.dash) for mark in legend.marks]},
-        "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260, "symbolOpacity": 1},
-    }
+    return _look(legend, [list(mark.dash) for mark in legend.marks])
 
 
 def shape_of(legend: Legend) -> Spec:
     """A channel of shapes, beside the colours."""
+    return _look(legend, [mark.shape for mark in legend.marks])
+
+
+def _look(legend: Legend, looks: list[Any]) -> Spec:
     return {
         "field": legend.field,
         "type": "nominal",
-        "scale": {"domain": [mark.label for mark in legend.marks], "range": [mark.shape for mark in legend.marks]},
+        "scale": {"domain": [mark.label for mark in legend.marks], "range": looks},
         "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260, "symbolOpacity": 1},
     }
 
 
-def faceted(spec: Spec, field_name: str | None, labels: Sequence[str], prefix: str = "") -> Spec:
-    """The same in panels, one for each value of a field; as it is without one."""
-    if field_name is None:
+def faceted(spec: Spec, field_name: str, axis: Axis | None) -> Spec:
+    """The same in panels, one for each value of an axis; as it is without one."""
+    if axis is None:
         return spec
     header: Spec = {"labelLimit": 320}
-    if prefix and all(label[:1].isdigit() for label in labels):  # words say themselves what they are
-        header["labelExpr"] = f"{json.dumps(prefix + ': ')} + datum.value"
+    if axis.name and all(label[:1].isdigit() for label in axis.labels):  # words say themselves what they are
+        header["labelExpr"] = f"{json.dumps(axis.name + ': ')} + datum.value"
     return {
-        "facet": {"field": field_name, "type": "nominal", "sort": list(labels), "header": header, "title": None},
+        "facet": {"field": field_name, "type": "nominal", "sort": list(axis.labels), "header": header, "title": None},
         "columns": 2,
         "spec": spec,
     }

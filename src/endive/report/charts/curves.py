@@ -28,8 +28,8 @@ from endive.report.material import (
     Material,
     drawn_values,
     ends_text,
+    figure_columns,
     number_format,
-    with_ends,
     x_channel,
     y_channel,
 )
@@ -126,12 +126,8 @@ def _curve_variant(material: Material, figure: str) -> Variant:
         layers.insert(0, _rule(late_max))
     if has_offered:
         layers.insert(0, _offered(material, up))
-    spec: Spec = {"layer": layers}
-    panel = layout.panel
-    return Variant(
-        label=figure_words(figure)[0] if figure in FRESHNESS else figure_label(figure),  # its axis has its own unit
-        spec=faceted(spec, "f" if panel else None, panel.labels if panel else (), panel.name if panel else ""),
-    )
+    label = figure_words(figure)[0] if figure in FRESHNESS else figure_label(figure)  # its axis has its own unit
+    return Variant(label=label, spec=faceted({"layer": layers}, "f", layout.panel))
 
 
 def curve_layers(
@@ -153,25 +149,18 @@ def curve_layers(
     low, high = f"{figure}_ci95_low", f"{figure}_ci95_high"
     colour = colour_of(legend)
     order = {"order": {"field": "x", "type": "quantitative"}} if is_line else {}
+    dodge = {} if is_line else _dodge(legend)
     layers: list[Spec] = []
-    clipped = [{"calculate": f"max(datum['{low}'], {floor!r})", "as": "low"}]
-    ends = {"y": {**y, "field": "low"}, "y2": {"field": high}}
-    if has_band and is_line:
-        layers.append(
-            {
-                "transform": [{"filter": f"isValid(datum['{low}'])"}, *clipped],
-                "mark": {"type": "area", "opacity": 0.16, "tooltip": None},
-                "encoding": {"x": x, **ends, "fill": colour, "order": {"value": None}},
-            }
-        )
-    elif has_band:
-        layers.append(
-            {
-                "transform": [{"filter": f"isValid(datum['{low}'])"}, *clipped],
-                "mark": {"type": "rule", "strokeWidth": 1.5},
-                "encoding": {"x": x, **ends, "stroke": colour, **_dodge(legend)},
-            }
-        )
+    if has_band:
+        ends = {"y": {**y, "field": "low"}, "y2": {"field": high}}
+        clipped = {"calculate": f"max(datum['{low}'], {floor!r})", "as": "low"}
+        if is_line:
+            mark: Spec = {"type": "area", "opacity": 0.16, "tooltip": None}
+            look: Spec = {"fill": colour, "order": {"value": None}}
+        else:
+            mark, look = {"type": "rule", "strokeWidth": 1.5}, {"stroke": colour, **dodge}
+        valid = {"filter": f"isValid(datum['{low}'])"}
+        layers.append({"transform": [valid, clipped], "mark": mark, "encoding": {"x": x, **ends, **look}})
     if is_line:
         layers.append(
             {
@@ -179,7 +168,6 @@ def curve_layers(
                 "encoding": {"x": x, "y": y, "stroke": colour, "strokeDash": dash_of(legend), **order},
             }
         )
-    dodge = {} if is_line else _dodge(legend)
     fill: Spec = dict(colour)
     if is_missed_marked:
         fill["condition"] = {"test": "datum.missed", "value": "var(--paper)"}
@@ -236,35 +224,18 @@ def _loop_variant(material: Material, figure: str) -> Variant:
         is_line=True,
         x_title=x.title,
     )
-    place = [mark.label for mark in legend.marks]
+    labels = json.dumps([mark.label for mark in legend.marks])
+    shift = {"expr": f"indexof({labels}, datum.s) % 2 ? 15 : -10"}
     last = {"joinaggregate": [{"op": "max", "field": "x", "as": "x_last"}], "groupby": ["s", "f"]}
     labelled = [last, {"filter": "datum.x === datum.x_last"}] if layout.panel else []  # panels have room for one each
     layers.append(
         {
             "transform": [*labelled, {"filter": "isValid(datum.success_label)"}],
-            "mark": {
-                "type": "text",
-                "align": "left",
-                "dx": 5,
-                "dy": {"expr": f"indexof({json.dumps(place)}, datum.s) % 2 ? 15 : -10"},
-                "fontSize": 11,
-                "tooltip": None,
-            },
-            "encoding": {
-                "x": along,
-                "y": up,
-                "text": {"field": "success_label"},
-                "fill": colour_of(legend),
-            },
+            "mark": {"type": "text", "align": "left", "dx": 5, "dy": shift, "fontSize": 11, "tooltip": None},
+            "encoding": {"x": along, "y": up, "text": {"field": "success_label"}, "fill": colour_of(legend)},
         }
     )
-    panel = layout.panel
-    return Variant(
-        label=figure_label(figure),
-        spec=faceted(
-            {"layer": layers}, "f" if panel else None, panel.labels if panel else (), panel.name if panel else ""
-        ),
-    )
+    return Variant(label=figure_label(figure), spec=faceted({"layer": layers}, "f", layout.panel))
 
 
 def _dodge(legend: Legend) -> Spec:
@@ -322,9 +293,4 @@ def _band_words(material: Material, figure: str) -> str:
 
 
 def table_columns(figures: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    columns: list[tuple[str, str]] = [("seeds", "seeds")]
-    for figure in dict.fromkeys([*figures, "success_rate"]):
-        name = figure_label(figure)
-        for column, heading in zip(with_ends(figure), (name, "95 % from", "to"), strict=True):
-            columns.append((column, heading))
-    return (*columns, ("misses", "misses"))
+    return ("seeds", "seeds"), *figure_columns(dict.fromkeys([*figures, "success_rate"])), ("misses", "misses")

@@ -10,7 +10,7 @@ from typing import Final
 
 from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
 from endive.report.charts.curves import curve_layers
-from endive.report.material import Material, drawn_values, with_ends, x_channel, y_channel
+from endive.report.material import Material, drawn_values, figure_columns, with_ends, x_channel, y_channel
 from endive.report.reading import Row
 from endive.report.words import KIND_NAMES, figure_label, show
 
@@ -127,13 +127,7 @@ def _lines_chart(
             x_title=x.title,
             is_missed_marked=dataset != "conflicts",
         )
-        split = faceted(
-            {"layer": layers}, "s" if series else None, series.labels if series else (), series.name if series else ""
-        )
-        variants.append(Variant(label=figure_label(figure), spec=split))
-    columns = [("name", legend.title), ("seeds", "seeds")]
-    for figure in figures:
-        columns += zip(with_ends(figure), (figure_label(figure), "95 % from", "to"), strict=True)
+        variants.append(Variant(label=figure_label(figure), spec=faceted({"layer": layers}, "s", series)))
     return Chart(
         id=chart_id,
         title=title,
@@ -142,7 +136,7 @@ def _lines_chart(
         dataset=dataset,
         selected=material.keys(x, series),
         variants=tuple(variants),
-        columns=tuple(columns),
+        columns=(("name", legend.title), ("seeds", "seeds"), *figure_columns(figures)),
         legend=legend,
         facet="s" if series else None,
         height_px=280,
@@ -165,9 +159,6 @@ def _bars(material: Material, scope: str, title: str, noun: str, names: Sequence
             },
         }
         variants.append(Variant(label=figure_label(figure), spec=spec))
-    headings = [("name", noun), ("seeds", "seeds")]
-    for figure in figures:
-        headings += zip(with_ends(figure), (figure_label(figure), "95 % from", "to"), strict=True)
     return Chart(
         id=f"by-{scope}",
         title=title,
@@ -176,18 +167,15 @@ def _bars(material: Material, scope: str, title: str, noun: str, names: Sequence
         dataset=dataset,
         selected=(),
         variants=tuple(variants),
-        columns=tuple(headings),
+        columns=(("name", noun), ("seeds", "seeds"), *figure_columns(figures)),
         height_px=60 + 34 * len(names),
     )
 
 
 def _ends(material: Material, dataset: str, figure: str, names: Sequence[str]) -> str:
     """From where to where each group goes, for the first series."""
-    layout = material.layout
-    rows = [row for row in material.rows(dataset, material.keys(layout.x, layout.series)) if row[figure] is not None]
-    if layout.series is not None:
-        rows = [row for row in rows if row["s"] == layout.series.labels[0]]
-    rows.sort(key=lambda row: row["x"] if row["x"] is not None else 0.0)
+    rows, who = material.first_series(dataset)
+    rows = [row for row in rows if row[figure] is not None]
     told = []
     for name in names[:4]:
         own = [row for row in rows if row["name"] == name]
@@ -195,5 +183,4 @@ def _ends(material: Material, dataset: str, figure: str, names: Sequence[str]) -
             first, last = own[0], own[-1]
             there = f", {show(figure, last[figure])} at {last['xl']}" if last is not first else ""
             told.append(f"{name}: {show(figure, first[figure])} at {first['xl']}{there}")
-    who = f"For {layout.series.labels[0]}: " if layout.series else ""
     return f"{who}{'; '.join(told)}."

@@ -94,7 +94,7 @@ def _heat_spec(material: Material, figure: str, x: Axis, y: Axis, field: str | N
         _cell_text(figure, cell, "stroke", _DARK, _LIGHT, {"strokeWidth": 2.5, "strokeJoin": "round", "opacity": 0.75}),
         _cell_text(figure, cell, "fill", _LIGHT, _DARK, {}),
     ]
-    return faceted({"layer": layers}, field, split.labels if split else (), split.name if split else "")
+    return faceted({"layer": layers}, field or "", split)
 
 
 def _gradient(figure: str) -> Spec:

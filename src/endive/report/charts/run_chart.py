@@ -1,22 +1,188 @@
-"""The chart of one run: how long commits take by source, and where that time goes.
+"""Pictures of one run: latencies, commits over time, attempts and phases, source by source.
 
-The charts of a study are elsewhere in this package.
+Charts of studies are elsewhere in this package.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
-import vl_convert
 
-from endive.report.charts.chart import CONFIG, Spec
-from endive.report.charts.run_specs import apply_theme, freshness_spec, latency_spec, phase_spec
+from endive.report.charts.chart import COLOURS, CONFIG, THEME, Spec
 from endive.results.freshness import Ages
+from endive.results.schema import Ints
 
-_WIDTH: Final = 300
+BINS: Final = 60  # of simulated time
+CURVE_POINTS: Final = 100
+_ATTEMPTS_MAX: Final = 8  # more are counted together
+_OUTCOMES: Final = ("committed", "aborted")
+_WIDTH: Final = 640
+_NARROW: Final = 300  # of one of several beside each other
+_RULE: Final = {"type": "rule", "stroke": "var(--bad)", "strokeDash": [3, 3]}  # at what is asked for
+JOBS: Final = ("furthest behind", "the middle one")
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The age of the newest visible data of each client (a row each) at some moments, and what is asked for."""
+
+    moments_us: Ints
+    ages_us: Ints
+    bound_us: int | None
+
+
+def latency_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
+    """The share of committed txns of each source that were faster than a latency."""
+    sources = _sources(txns)
+    latencies = np.asarray(txns["commit_latency_ms"].to_numpy(), np.float64)
+    is_committed = np.asarray(txns["status"].to_pylist()) == "committed"
+    shares = np.linspace(0.0, 100.0, CURVE_POINTS + 1)
+    values = []
+    for name in names:
+        chosen = latencies[is_committed & (sources == name)]
+        if len(chosen):
+            values += [
+                {"source": name, "ms": float(max(ms, 1e-3)), "share": float(share) / 100.0}
+                for ms, share in zip(np.percentile(chosen, shares), shares, strict=True)
+            ]
+    x = {"field": "ms", "type": "quantitative", "scale": {"type": "log"}, "title": "commit latency (ms)"}
+    y = {"field": "share", "type": "quantitative", "title": "committed txns", "axis": {"format": ".0%"}}
+    return _spec(values, {"type": "line", "strokeWidth": 2}, {"x": x, "y": y, "color": _by_source(names)})
+
+
+def time_spec(txns: pa.Table, names: Sequence[str], duration_ms: float) -> Spec:
+    """Commits of each source per second, over simulated time."""
+    sources = _sources(txns)
+    edges = np.linspace(0.0, duration_ms, BINS + 1)
+    end_ms = np.asarray(txns["end_ms"].to_numpy(zero_copy_only=False), np.float64)
+    is_committed = np.asarray(txns["status"].to_pylist()) == "committed"
+    unit_us, unit = _unit_of(1000.0 * duration_ms)
+    values = [
+        {"source": name, "t": 1000.0 * float(edge) / unit_us, "per_s": float(count) * 1000.0 * BINS / duration_ms}
+        for name in names
+        for edge, count in zip(edges, np.histogram(end_ms[is_committed & (sources == name)], edges)[0], strict=False)
+    ]
+    x = {"field": "t", "type": "quantitative", "title": f"simulated time ({unit})"}
+    y = {"field": "per_s", "type": "quantitative", "title": "commits/s"}
+    row = {"field": "source", "type": "nominal", "sort": list(names), "title": None}
+    spec = _spec(values, {"type": "area", "interpolate": "step-after", "opacity": 0.8}, {"x": x, "y": y})
+    spec["encoding"] |= {"color": _by_source(names), "row": row}
+    return {**spec, "height": 90, "resolve": {"scale": {"y": "independent"}}}
+
+
+def freshness_spec(ages: Mapping[str, Ages]) -> Spec:
+    """The share of time in which the newest data that a reader sees were no older than that; a rule at each bound."""
+    shares = np.linspace(0.0, 1.0, CURVE_POINTS + 1)
+    told = {name: found for name, found in ages.items() if found.total_us}
+    at = {name: found.at(shares) for name, found in told.items()}
+    unit_us, unit = _unit_of(max((1000.0 * float(each[-1]) for each in at.values()), default=0.0))
+    values = [
+        {"source": name, "age": 1000.0 * float(age) / unit_us, "share": float(share)}
+        for name, found in at.items()
+        for age, share in zip(found, shares, strict=True)
+    ]
+    x = {"field": "age", "type": "quantitative", "title": f"age of the newest visible data ({unit})"}
+    y = {"field": "share", "type": "quantitative", "title": "share of time", "axis": {"format": ".0%"}}
+    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, "color": _by_source(list(told))}}
+    bounds = sorted({found.bound_us / unit_us for found in told.values() if found.bound_us is not None})
+    rules = {"data": {"values": [{"age": bound} for bound in bounds]}, "mark": _RULE, "encoding": {"x": x}}
+    return {"config": CONFIG, "width": _WIDTH, "data": {"values": values}, "layer": [line, rules]}
+
+
+def lateness_spec(late: Mapping[str, Late]) -> Spec:
+    """How late data are over simulated time: of the job that is furthest behind, and of the middle one."""
+    unit_us, unit = _unit_of(max((float(each.ages_us.max()) for each in late.values()), default=0.0))
+    clock_us, clock = _unit_of(max((float(each.moments_us[-1]) for each in late.values()), default=0.0))
+    values = [
+        {"source": name, "job": job, "t": float(moment) / clock_us, "age": float(age) / unit_us}
+        | ({} if each.bound_us is None else {"bound": each.bound_us / unit_us})
+        for name, each in late.items()
+        for job, row in zip(JOBS, (each.ages_us.max(axis=0), np.median(each.ages_us, axis=0)), strict=True)
+        for moment, age in zip(each.moments_us, row, strict=True)
+    ]
+    x = {"field": "t", "type": "quantitative", "title": f"simulated time ({clock})"}
+    y = {"field": "age", "type": "quantitative", "title": f"age ({unit})"}
+    scale = {"domain": list(JOBS), "range": ["var(--c1)", "var(--c0)"]}
+    colour = {"field": "job", "type": "nominal", "sort": None, "scale": scale}
+    line: Spec = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"x": x, "y": y, "color": colour}}
+    layers = [line]
+    if any(each.bound_us is not None for each in late.values()):
+        layers.append({"mark": _RULE, "encoding": {"y": {**y, "field": "bound", "aggregate": "min"}}})
+    row = {"field": "source", "type": "nominal", "sort": list(late), "title": None}
+    spec = {"width": _WIDTH, "height": 120, "layer": layers}
+    return {"config": CONFIG, "data": {"values": values}, "facet": {"row": row}, "spec": spec}
+
+
+def _unit_of(most_us: float) -> tuple[float, str]:
+    """Seconds, minutes or hours, so that a hundred of them are not exceeded by much."""
+    if most_us >= 5 * 3600e6:
+        return 3600e6, "h"
+    return (60e6, "min") if most_us >= 300e6 else (1e6, "s")
+
+
+def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
+    """How many attempts txns needed, as a share of those of their source that ended."""
+    sources = _sources(txns)
+    attempts = np.asarray(txns["attempts"].to_numpy(), np.int64)
+    status = np.asarray(txns["status"].to_pylist())
+    has_ended = np.isin(status, _OUTCOMES)
+    values = []
+    for name in names:
+        ended = int(np.count_nonzero(has_ended & (sources == name)))
+        for outcome in _OUTCOMES:
+            chosen = np.minimum(attempts[(status == outcome) & (sources == name)], _ATTEMPTS_MAX)
+            for count, txns_there in zip(*np.unique(chosen, return_counts=True), strict=True):
+                label = f"{count} or more" if count == _ATTEMPTS_MAX else str(count)
+                values.append({"source": name, "attempts": label, "outcome": outcome, "share": txns_there / ended})
+    x = {"field": "attempts", "type": "ordinal", "title": "attempts", "axis": {"labelAngle": 0}}
+    y = {"field": "share", "type": "quantitative", "title": "share", "axis": {"format": ".2~%"}}
+    scale = {"domain": list(_OUTCOMES), "range": ["var(--c0)", "var(--c1)"]}
+    colour = {"field": "outcome", "type": "nominal", "scale": scale}
+    row = {"field": "source", "type": "nominal", "sort": list(names), "title": None}
+    return {**_spec(values, {"type": "bar"}, {"x": x, "y": y, "color": colour, "row": row}), "height": 90}
+
+
+def phase_spec(by_source: Mapping[str, Mapping[str, float | None]]) -> Spec:
+    """Mean time of a committed txn of each source in each phase of its commit."""
+    values = [
+        {"source": name, "phase": phase.replace("_", " "), "ms": ms}
+        for name, phases in by_source.items()
+        for phase, ms in phases.items()
+        if ms and phase != "runtime"
+    ]
+    x = {"field": "ms", "type": "quantitative", "title": "mean time (ms)"}
+    y = {"field": "source", "type": "nominal", "title": None}
+    colour = {"field": "phase", "type": "nominal", "sort": None, "scale": {"range": _colours()}}
+    return _spec(values, {"type": "bar"}, {"x": x, "y": y, "color": colour})
+
+
+def _spec(values: list[dict[str, Any]], mark: Spec, encoding: Spec) -> Spec:
+    return {"config": CONFIG, "width": _WIDTH, "data": {"values": values}, "mark": mark, "encoding": encoding}
+
+
+def _by_source(names: Sequence[str]) -> Spec:
+    return {"field": "source", "type": "nominal", "scale": {"domain": list(names), "range": _colours()[: len(names)]}}
+
+
+def _colours() -> list[str]:
+    return [f"var(--c{place})" for place in range(COLOURS)]
+
+
+def apply_theme(spec: Spec) -> Spec:
+    """With the colours of a picture in place of the page's variables."""
+    text = json.dumps(spec)
+    for name, colour in THEME.items():
+        text = text.replace(f"var({name})", colour)
+    return dict(json.loads(text))
+
+
+def _sources(txns: pa.Table) -> Any:
+    return np.asarray(txns["source"].to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +196,8 @@ class RunChart:
         return self.document
 
     def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, str]:
+        import vl_convert
+
         return {
             "image/svg+xml": vl_convert.vegalite_to_svg(self.document),
             "text/plain": "a chart of latencies, phases and, of streams, how late data are",
@@ -52,4 +220,4 @@ def run_chart(
 
 def _narrow(spec: Spec) -> Spec:
     """One of several beside each other, which share their looks."""
-    return {**{key: value for key, value in spec.items() if key != "config"}, "width": _WIDTH}
+    return {**{key: value for key, value in spec.items() if key != "config"}, "width": _NARROW}

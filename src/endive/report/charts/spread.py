@@ -6,6 +6,7 @@ They need single txns, so a sweep with ``--detail runs`` has none of them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from endive.report.charts.chart import (
@@ -28,6 +29,7 @@ from endive.report.words import number
 _NO_TXNS: Final = "the sweep kept no single txns (--detail runs)."
 TIMELINE_ROWS_MAX: Final = 36_000  # bins that travel to the page: about 1.5 MB
 _S: Final = 1e-3  # s per ms
+ENDED: Final = "share of txns that ended"
 
 
 def timeline(material: Material) -> Chart | Omission:
@@ -49,15 +51,17 @@ def timeline(material: Material) -> Chart | Omission:
         ("aborted_per_s", "aborts (txns/s)"),
         ("commit_latency_mean_ms", "mean commit latency of txns submitted then (ms)"),
     )
+    selected = material.keys(material.layout.series)
+    counted = [row for row in material.rows("timeline", selected) if row["in_window"]]
     coarse = f" {coarser} bins of the analysis are one here." if coarser > 1 else ""
     return Chart(
         id="timeline",
         title=title,
         reading="The mean over seeds of each bin of time. Grey is warm-up and cool-down, which no other figure counts. "
         f"A level line is a steady window; a falling one is not.{coarse}",
-        alt=f"Commits per second over simulated time. {_timeline_words(material)}",
+        alt=f"Commits per second over simulated time. {_describe_series(material, counted, _describe_commits)}",
         dataset="timeline",
-        selected=material.keys(material.layout.series),
+        selected=selected,
         variants=tuple(
             Variant(label=label, spec=_timeline_spec(material, legend, field, label))
             for field, label in measures
@@ -82,23 +86,14 @@ def attempts(material: Material) -> Chart | Omission:
     outcomes = [name for name in ("committed", "aborted") if any(row["outcome"] == name for row in rows)]
     legend = Legend(field="outcome", title="outcome", marks=marks(outcomes, with_shapes=False))
     series = material.layout.series
+    selected = material.keys(series)
+    drawn = material.rows("attempts", selected)
     who = (("s", series.title, ""),) if series else ()
     spec: Spec = {
         "mark": {"type": "bar", "stroke": "var(--paper)", "strokeWidth": 1},
         "encoding": {
-            "x": {
-                "field": "bin",
-                "type": "ordinal",
-                "sort": bins,
-                "title": "attempts",
-                "axis": {"labelAngle": 0},
-            },
-            "y": {
-                "field": "share",
-                "type": "quantitative",
-                "title": "share of txns that ended",
-                "axis": {"format": ".2~%"},
-            },
+            "x": {"field": "bin", "type": "ordinal", "sort": bins, "title": "attempts", "axis": {"labelAngle": 0}},
+            "y": {"field": "share", "type": "quantitative", "title": ENDED, "axis": {"format": ".2~%"}},
             "color": colour_of(legend),
             "tooltip": tooltip(
                 *who,
@@ -109,16 +104,15 @@ def attempts(material: Material) -> Chart | Omission:
             ),
         },
     }
-    split = faceted(spec, "s" if series else None, series.labels if series else (), series.name if series else "")
     return Chart(
         id="attempts",
         title=title,
         reading="All seeds together. An attempt is lost when a rival commits between the read it builds on and its own "
         "commit; a txn that has lost as many as its policy allows aborts.",
-        alt=f"Histogram of attempts. {_attempts_words(material, rows)}",
+        alt=f"Histogram of attempts. {_describe_series(material, drawn, _describe_attempts)}",
         dataset="attempts",
-        selected=material.keys(series),
-        variants=(Variant(label="share of txns that ended", spec=split),),
+        selected=selected,
+        variants=(Variant(label=ENDED, spec=faceted(spec, "s", series)),),
         columns=(("bin", "attempts"), ("outcome", "outcome"), ("txns", "txns, all seeds"), ("share", "share")),
         legend=legend,
         facet="s" if series else None,
@@ -149,6 +143,8 @@ def convoy(material: Material) -> Chart | Omission:
         *(name for name, _ in measures),
     ]
     material.add("convoy", rows, columns)
+    selected = material.keys(material.layout.x, material.layout.series)
+    drawn = material.rows("convoy", selected)
     return Chart(
         id="convoy",
         title=title,
@@ -157,9 +153,9 @@ def convoy(material: Material) -> Chart | Omission:
         "the first attempt. While they read, more rivals commit; the further behind, the more there is to read. "
         "Dotted: one list "
         "per snapshot. All loads and seeds together; larger marks are more txns.",
-        alt=f"Manifest lists read against n_behind. {_convoy_words(material)}",
+        alt=f"Manifest lists read against n_behind. {_describe_series(material, drawn, _describe_convoy)}",
         dataset="convoy",
-        selected=material.keys(material.layout.x, material.layout.series),
+        selected=selected,
         variants=tuple(
             Variant(label=label, spec=_convoy_spec(material, field, label))
             for field, label in measures
@@ -345,38 +341,27 @@ def _attempt_rows(material: Material) -> list[Row]:
 # ---- words ---------------------------------------------------------------------------------------------
 
 
-def _timeline_words(material: Material) -> str:
-    rows = [row for row in material.rows("timeline", material.keys(material.layout.series)) if row["in_window"]]
-    told = []
+def _describe_series(material: Material, rows: Sequence[Row], describe: Callable[[list[Row]], str]) -> str:
+    """What there is to say of the rows of each series, of the first four."""
+    parts = []
     for mark in material.legend.marks[:4]:
-        own = [row["committed_per_s"] for row in rows if row["s"] == mark.label]
+        own = [row for row in rows if row["s"] == mark.label]
         if own:
-            name = f"{mark.label}: " if material.has_series else ""
-            told.append(f"{name}between {number(min(own))} and {number(max(own))} in the window")
-    return f"{'; '.join(told)}."
+            parts.append(f"{f'{mark.label}: ' if material.has_series else ''}{describe(own)}")
+    return f"{'; '.join(parts)}."
 
 
-def _attempts_words(material: Material, rows: list[Row]) -> str:
-    drawn = material.rows("attempts", material.keys(material.layout.series))
-    told = []
-    for mark in material.legend.marks[:4]:
-        once = sum(row["share"] for row in drawn if row["s"] == mark.label and row["low"] == 1)
-        most = max((row["low"] for row in drawn if row["s"] == mark.label), default=None)
-        if most is not None:
-            name = f"{mark.label}: " if material.has_series else ""
-            told.append(f"{name}{once:.0%} end at the first attempt, some need {most} or more")
-    return f"{'; '.join(told)}."
+def _describe_commits(rows: list[Row]) -> str:
+    rates = [row["committed_per_s"] for row in rows]
+    return f"between {number(min(rates))} and {number(max(rates))} in the window"
 
 
-def _convoy_words(material: Material) -> str:
-    drawn = material.rows("convoy", material.keys(material.layout.x, material.layout.series))
-    told = []
-    for mark in material.legend.marks[:4]:
-        own = sorted((row for row in drawn if row["s"] == mark.label), key=lambda row: float(row["n_behind_mean"]))
-        if own:
-            name = f"{mark.label}: " if material.has_series else ""
-            ends = [
-                f"{number(row['history_lists_mean'])} lists at {number(row['n_behind_mean'])} behind" for row in own
-            ]
-            told.append(f"{name}{ends[0]}" + (f", {ends[-1]}" if len(ends) > 1 else ""))
-    return f"{'; '.join(told)}."
+def _describe_attempts(rows: list[Row]) -> str:
+    once = sum(row["share"] for row in rows if row["low"] == 1)
+    return f"{once:.0%} end at the first attempt, some need {max(row['low'] for row in rows)} or more"
+
+
+def _describe_convoy(rows: list[Row]) -> str:
+    rows = sorted(rows, key=lambda row: float(row["n_behind_mean"]))
+    ends = [f"{number(row['history_lists_mean'])} lists at {number(row['n_behind_mean'])} behind" for row in rows]
+    return ", ".join([ends[0], *ends[1:][-1:]])

@@ -200,7 +200,7 @@ def _stack_chart(
                 "tooltip": tooltip(*who, *tip),
             },
         }
-        split = faceted(spec, "s" if series else None, series.labels if series else (), series.name if series else "")
+        split = faceted(spec, "s", series)
         if stack == "zero" and is_apart:
             split["resolve"] = {"scale": {"y": "independent"}, "axis": {"y": "independent"}}
         variants.append(Variant(label=label, spec=split))
@@ -288,9 +288,7 @@ def _sum(
 def _largest(material: Material, dataset: str, category: str, value: str, unit: str) -> str:
     """The largest part at both ends of x, of the first series."""
     layout = material.layout
-    rows = material.rows(dataset, material.keys(layout.x, layout.series))
-    if layout.series is not None:
-        rows = [row for row in rows if row["s"] == layout.series.labels[0]]
+    rows, who = material.first_series(dataset)
     if not rows:
         return ""
     labels = [label for label in (layout.x.labels if layout.x else ("all",)) if any(row["xl"] == label for row in rows)]
@@ -299,5 +297,4 @@ def _largest(material: Material, dataset: str, category: str, value: str, unit: 
         most = max((row for row in rows if row["xl"] == label), key=lambda row: row[value] or 0.0)
         amount = f"{number(most[value])} {unit}" if unit else percent(most[value])
         told.append(f"{f'at {label} ' if layout.x else ''}the largest part is {most[category]}, {amount}")
-    who = f"For {layout.series.labels[0]}: " if layout.series else ""
     return f"{who}{'; '.join(told)}."
