@@ -32,19 +32,6 @@ from endive.vocabulary import KINDS
 
 HASH_BYTES = 16
 AFTER_REFRESH = "after_refresh"
-SECTIONS = (
-    "simulation",
-    "experiment",
-    "slo",
-    "storage",
-    "catalog",
-    "table",
-    "commit",
-    "delta",
-    "transaction",
-    "conflict",
-    "failures",
-)
 
 
 class SimulationConfig(Table):
@@ -112,6 +99,9 @@ class SimulationConfig(Table):
         except PydanticCustomError as error:
             raise ConfigError(f"simulation.seed = {seed!r} {error.message()}") from None
         return self.model_copy(update={"simulation": section})
+
+
+SECTIONS = tuple(name for name in SimulationConfig.model_fields if name != "sources")
 
 
 def _digest_of_file(path: str) -> str:

@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-
 from endive.config.sections.stream import stream_problem, stream_problem_of
-from endive.config.values import Check, Table, refusal
+from endive.config.values import Check, Table, refusal, stated
 from endive.errors import ObjectiveError
 from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective
 from endive.objectives.objective import check_syntax
@@ -28,9 +26,7 @@ EXAMPLE = "merge.success_rate >= 99 % and appends.p99_commit <= 5s"
 class ObjectiveText(Check):
     """A text in the language of objectives."""
 
-    def describe(self) -> str:
-        """What is allowed, in words."""
-        return f"an objective such as `{EXAMPLE}`, or a name: {', '.join(NAMED_OBJECTIVES)}"
+    words = f"an objective such as `{EXAMPLE}`, or a name: {', '.join(NAMED_OBJECTIVES)}"
 
     def check(self, value: object) -> str:
         """The value, or a refusal that says where it stops making sense."""
@@ -46,10 +42,8 @@ class ObjectiveText(Check):
 class SloSection(Table):
     """What a run is judged by; it changes no result."""
 
-    objective: Annotated[str, ObjectiveText()] | None = Field(
-        None,
-        description="What must hold, in the language of docs/reference/objectives.md.",
-        json_schema_extra={"default_text": DEFAULT_OBJECTIVE},
+    objective: Annotated[str, ObjectiveText()] | None = stated(
+        None, DEFAULT_OBJECTIVE, "What must hold, in the language of docs/reference/objectives.md."
     )
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, ClassVar, get_args
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -26,7 +26,7 @@ MILLISECONDS = "milliseconds"  # a number with this unit may be written as a tex
 LATENCY_MS_MAX = 1.0e9  # 11 days: a million of them one after another still fit the clock
 GAP_MS_MAX = 1.0e10  # 115 days: 37 times as much, the longest exponential gap, is still drawn as it is
 COUNT_MAX = 1_000_000  # of things one txn or one table has; each of them is simulated
-BYTES_MAX = 2**40  # one object or one threshold; ``endive.config.rules.sizes`` bounds what they add up to
+BYTES_MAX = 2**40  # one object or one threshold; ``endive.config.rules.contradictions`` bounds what they add up to
 ITEM_BYTES_MAX = 2**30  # one entry of a list or one snapshot of the metadata, of which there are many
 WEIGHT_MAX = 1.0e15
 PER_MIB_MS_MAX = 1.0e6
@@ -54,6 +54,12 @@ class Table(BaseModel):
 def refusal(text: str, *, key: str | None = None, shows_value: bool = True) -> PydanticCustomError:
     """A problem of the value (or of its sub-key ``key``), worded to follow ``<key> = <value>``."""
     return PydanticCustomError("endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value})
+
+
+def stated(default: Any, default_text: str, description: str) -> Any:
+    """A key whose default the reference states in words: it depends on other keys, or its value says too little."""
+    given: dict[str, Any] = {"default_factory": default} if callable(default) else {"default": default}
+    return Field(**given, description=description, json_schema_extra={"default_text": default_text})
 
 
 def abridge(text: str) -> str:
@@ -106,10 +112,11 @@ class Check(ABC):
     """What one key may hold; the words of ``describe`` serve the error message and the reference."""
 
     __slots__ = ()
+    words: ClassVar[str] = ""  # of a check that takes no bounds
 
-    @abstractmethod
     def describe(self) -> str:
         """What is allowed, in words."""
+        return self.words
 
     @abstractmethod
     def check(self, value: object) -> Any:
@@ -205,8 +212,7 @@ class OneOf:
 class Words(Check):
     """A text that is not empty."""
 
-    def describe(self) -> str:
-        return "a text that is not empty"
+    words = "a text that is not empty"
 
     def check(self, value: object) -> str:
         if not isinstance(value, str) or not value.strip():
@@ -220,8 +226,7 @@ class Words(Check):
 class PathBelow(Check):
     """The path of a file below a folder that whoever runs the configuration chooses, on any system."""
 
-    def describe(self) -> str:
-        return "a relative path without '..'"
+    words = "a relative path without '..'"
 
     def check(self, value: object) -> str:
         text = Words().check(value)
@@ -235,8 +240,7 @@ class PathBelow(Check):
 class SourceName(Check):
     """A name a source can be called by, on the command line too, where a number means a position."""
 
-    def describe(self) -> str:
-        return "a text of printable characters that is neither empty nor a number"
+    words = "a text of printable characters that is neither empty nor a number"
 
     def check(self, value: object) -> str:
         is_name = isinstance(value, str) and value.strip() == value != "" and value.isprintable()
@@ -249,8 +253,7 @@ class SourceName(Check):
 class YesNo(Check):
     """A boolean: ``true`` or ``false``, not a number and not a text."""
 
-    def describe(self) -> str:
-        return "true or false"
+    words = "true or false"
 
     def check(self, value: object) -> bool:
         if not isinstance(value, bool):

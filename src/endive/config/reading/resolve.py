@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,55 +10,28 @@ from endive.config.catalog_profile import catalog_profile
 from endive.config.rules.key_effects import unread_keys
 from endive.config.sections.arrivals import Poisson, Trace
 from endive.config.sections.catalog import CatalogConfig
-from endive.config.sections.commit import CommitConfig
-from endive.config.sections.delta import RETRIES, DeltaConfig
+from endive.config.sections.delta import RETRIES
 from endive.config.sections.distribution import Fixed
-from endive.config.sections.failures import FailuresConfig
 from endive.config.sections.retries import BACKOFF_FIGURES, FIGURES, RetryBackoff
-from endive.config.sections.simulation import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
-from endive.config.sections.source import SourceConfig, TransactionConfig
+from endive.config.sections.simulation import ConflictConfig
+from endive.config.sections.source import SourceConfig
 from endive.config.sections.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
 from endive.config.simulation_config import SimulationConfig
-from endive.config.slo import SloSection
 
 SEED_PROTOCOLS = ("spec", "merge")
 SEED_RETRY = 10
 APPENDABLE_PROVIDER = "s3x"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenConfig:
-    """The sections of one file, each valid by itself."""
-
-    simulation: SimulationSection
-    experiment: ExperimentSection
-    slo: SloSection
-    storage: StorageConfig
-    catalog: CatalogConfig
-    table: TableConfig
-    commit: CommitConfig
-    delta: DeltaConfig
-    transaction: TransactionConfig
-    conflict: ConflictConfig
-    failures: FailuresConfig
-    sources: tuple[SourceConfig, ...]
-
-
-def resolve(written: WrittenConfig, folder: Path | None) -> SimulationConfig:
-    """The configuration that is meant; relative paths of profiles and traces start at ``folder``."""
-    config = SimulationConfig(
-        simulation=written.simulation,
-        experiment=written.experiment,
-        slo=written.slo,
-        storage=_resolve_storage(written, folder),
-        catalog=_resolve_catalog(written.catalog),
-        table=written.table,
-        commit=written.commit,
-        delta=written.delta,
-        transaction=written.transaction,
-        conflict=_resolve_conflict(written),
-        failures=written.failures,
-        sources=tuple(_resolve_source(source, written, folder) for source in written.sources),
+def resolve(written: SimulationConfig, folder: Path | None) -> SimulationConfig:
+    """What is meant by sections that are each valid by themselves; relative paths start at ``folder``."""
+    config = written.model_copy(
+        update={
+            "storage": _resolve_storage(written, folder),
+            "catalog": _resolve_catalog(written.catalog),
+            "conflict": _resolve_conflict(written),
+            "sources": tuple(_resolve_source(source, written, folder) for source in written.sources),
+        }
     )
     return config.model_copy(update={"storage": _without_idle_latencies(config)})
 
@@ -81,7 +53,7 @@ def _without_idle_latencies(config: SimulationConfig) -> StorageConfig:
     return config.storage.model_copy(update=update)
 
 
-def _resolve_storage(written: WrittenConfig, folder: Path | None) -> StorageConfig:
+def _resolve_storage(written: SimulationConfig, folder: Path | None) -> StorageConfig:
     storage = written.storage
     is_append_needed = "append" in (written.catalog.type, written.transaction.manifest_list_mode)
     if "provider" not in storage.model_fields_set and is_append_needed:
@@ -104,7 +76,7 @@ def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
     return catalog.model_copy(update={"latency_ms": latency_ms, "service": service})
 
 
-def _resolve_conflict(written: WrittenConfig) -> ConflictConfig:
+def _resolve_conflict(written: SimulationConfig) -> ConflictConfig:
     """By files, if a table has some and nothing else was asked for."""
     conflict = written.conflict
     if written.table.data_files and "detector" not in conflict.model_fields_set:
@@ -112,7 +84,7 @@ def _resolve_conflict(written: WrittenConfig) -> ConflictConfig:
     return conflict
 
 
-def _resolve_source(source: SourceConfig, written: WrittenConfig, folder: Path | None) -> SourceConfig:
+def _resolve_source(source: SourceConfig, written: SimulationConfig, folder: Path | None) -> SourceConfig:
     values: dict[str, Any] = {}
     is_delta = written.table.format == "delta"
     has_no_pause = is_delta or written.commit.protocol in SEED_PROTOCOLS

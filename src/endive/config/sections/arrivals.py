@@ -26,6 +26,7 @@ from endive.config.values import (
     Text,
     Whole,
     refusal,
+    stated,
     unknown_name,
 )
 
@@ -55,10 +56,8 @@ class Poisson(Table):
 
     kind: Literal["poisson"] = "poisson"
     per_s: PerSecond | None = Field(None, description="Rate, instead of mean_ms.")
-    mean_ms: GapMs = Field(
-        default_factory=lambda data: 1000.0 / (data.get("per_s") or 1.0),
-        description="Mean gap; this or per_s is required.",
-        json_schema_extra={"default_text": "none"},
+    mean_ms: GapMs = stated(
+        lambda data: 1000.0 / (data.get("per_s") or 1.0), "none", "Mean gap; this or per_s is required."
     )
 
     @model_validator(mode="after")
@@ -104,10 +103,8 @@ class Closed(Table):
 
     kind: Literal["closed"] = "closed"
     clients: Annotated[int, Whole(1, CLIENTS_MAX)] = Field(description="Clients.")
-    think_ms: ThinkTime = Field(
-        Fixed(ms=0.0),
-        description="Pause between the end of a txn and the next: a number or a distribution table.",
-        json_schema_extra={"default_text": "0.0"},
+    think_ms: ThinkTime = stated(
+        Fixed(ms=0.0), "0.0", "Pause between the end of a txn and the next: a number or a distribution table."
     )
 
 
@@ -154,11 +151,7 @@ class Trace(Table):
 
     kind: Literal["trace"] = "trace"
     path: Text = Field(description="The file; a relative path starts at the folder of the configuration.")
-    source: Text | None = Field(
-        None,
-        description="Only the rows whose column `source` says this.",
-        json_schema_extra={"default_text": "all rows"},
-    )
+    source: Text | None = stated(None, "all rows", "Only the rows whose column `source` says this.")
     one_at_a_time: Flag = Field(
         False, description="Whether the rows are those of one client: it submits none before the one before has ended."
     )

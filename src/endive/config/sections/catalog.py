@@ -1,6 +1,6 @@
 """The ``[catalog]`` section: which catalog, how fine its conflicts are, how large its objects.
 
-Whether the storage provider can carry that catalog is decided in ``endive.config.rules.provider_needs``.
+Whether the storage provider can carry that catalog is decided in ``endive.config.rules.contradictions``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from endive.config.values import (
     Table,
     Whole,
     refusal,
+    stated,
 )
 
 TABLES_MAX = 100_000
@@ -77,32 +78,24 @@ class TableLock(Table):
         "Glue's optional lock manager, which queues nobody: whoever sees the lock held waits out lease_ms, tries to "
         "take it, and pauses.",
     )
-    wait_ms: Milliseconds = Field(
-        default_factory=_wait(0),
-        description="Pause before it asks again, at first, plus up to a tenth of it "
+    wait_ms: Milliseconds = stated(
+        _wait(0),
+        "50; 5000 with dynamodb",
+        "Pause before it asks again, at first, plus up to a tenth of it "
         "(`iceberg.hive.lock-check-min-wait-ms`, `lock.acquire-interval-ms`).",
-        json_schema_extra={"default_text": "50; 5000 with dynamodb"},
     )
-    multiplier: Annotated[float, Number(1, 1000)] = Field(
-        default_factory=_wait(1),
-        description="Growth of the pause.",
-        json_schema_extra={"default_text": "1.5; 1 with dynamodb"},
-    )
-    wait_max_ms: Milliseconds = Field(
-        default_factory=_wait(2),
-        description="Longest pause (`iceberg.hive.lock-check-max-wait-ms`).",
-        json_schema_extra={"default_text": "5000"},
-    )
+    multiplier: Annotated[float, Number(1, 1000)] = stated(_wait(1), "1.5; 1 with dynamodb", "Growth of the pause.")
+    wait_max_ms: Milliseconds = stated(_wait(2), "5000", "Longest pause (`iceberg.hive.lock-check-max-wait-ms`).")
     lease_ms: Milliseconds = Field(15_000.0, description="Lease of a lock that is held (`lock.heartbeat-timeout-ms`).")
     timeout_ms: Milliseconds = Field(
         180_000.0,
         description="How long it asks (`iceberg.hive.lock-timeout-ms`, `lock.acquire-timeout-ms`). With hive the "
         "attempt then has failed and is retried, with dynamodb the txn has.",
     )
-    latency: Distribution = Field(
-        default_factory=lambda: catalog_profile(DYNAMODB).latency,
-        description="Latency of one request to DynamoDB; Hive's are catalog.latency.",
-        json_schema_extra={"default_text": "DynamoDB's"},
+    latency: Distribution = stated(
+        lambda: catalog_profile(DYNAMODB).latency,
+        "DynamoDB's",
+        "Latency of one request to DynamoDB; Hive's are catalog.latency.",
     )
 
 
@@ -111,14 +104,10 @@ class PartitionsConfig(Table):
 
     enabled: Flag = Field(False, description="Whether tables are partitioned.")
     per_table: PartitionCounts | None = Field(
-        None,
-        description="Partitions of each table, one number for each, instead of num_partitions.",
-        json_schema_extra={"default_text": "none"},
+        None, description="Partitions of each table, one number for each, instead of num_partitions."
     )
-    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = Field(
-        default_factory=lambda data: max(data.get("per_table") or (1,)),
-        description="Partitions of every table.",
-        json_schema_extra={"default_text": "1"},
+    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = stated(
+        lambda data: max(data.get("per_table") or (1,)), "1", "Partitions of every table."
     )
 
 
@@ -128,36 +117,32 @@ class ServiceConfig(Table):
     workers: Annotated[int, Whole(0, 1_000_000)] = Field(
         0, description="Requests the server handles at once, the rest queue; 0 = no limit."
     )
-    calls_per_s: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = Field(
+    calls_per_s: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = stated(
         None,
-        description="Calls the service takes per second, as a quota does; the others wait in a queue. Instead of "
+        "no limit",
+        "Calls the service takes per second, as a quota does; the others wait in a queue. Instead of "
         "workers and time: one worker, 1000 / calls_per_s ms for each call.",
-        json_schema_extra={"default_text": "no limit"},
     )
     time: Distribution | None = Field(
-        None,
-        description="Time a worker spends on one request, on top of catalog.latency.",
-        json_schema_extra={"default_text": "none"},
+        None, description="Time a worker spends on one request, on top of catalog.latency."
     )
-    commit_latency: Distribution | None = Field(
-        None,
-        description="Latency of the request that commits, where it differs from catalog.latency.",
-        json_schema_extra={"default_text": "catalog.latency"},
+    commit_latency: Distribution | None = stated(
+        None, "catalog.latency", "Latency of the request that commits, where it differs from catalog.latency."
     )
     server_retries: Annotated[int, Whole(0, 1_000_000)] = Field(
         0, description="Times the server itself tries a refused append again, on the newest base (hypothetical)."
     )
-    reads_metadata: Annotated[Literal["never", "load", "load_and_commit"], OneOf()] = Field(
+    reads_metadata: Annotated[Literal["never", "load", "load_and_commit"], OneOf()] = stated(
         "never",
-        description="When a REST server reads metadata.json from the store: never (it serves it from its database, as "
+        "never; load_and_commit with the profile polaris",
+        "When a REST server reads metadata.json from the store: never (it serves it from its database, as "
         "Lakekeeper does), whenever a table is loaded, or before every commit too (Polaris).",
-        json_schema_extra={"default_text": "never; load_and_commit with the profile polaris"},
     )
-    answer_ms_per_mib: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = Field(
+    answer_ms_per_mib: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = stated(
         None,
-        description="Time that a MiB of table metadata takes in a REST server's answer: made, sent, parsed. Answers to "
+        "not charged",
+        "Time that a MiB of table metadata takes in a REST server's answer: made, sent, parsed. Answers to "
         "loads, refreshes and commits carry the whole list of snapshots (#18073), so they grow until snapshots expire.",
-        json_schema_extra={"default_text": "not charged"},
     )
     load_answer: Annotated[Literal["snapshots", "refs"], OneOf()] = Field(
         "snapshots",
@@ -184,16 +169,14 @@ class ServiceConfig(Table):
         description="What the server rewrites to put an append on another base: its metadata only, as the first "
         "documents have it, or the manifest list too, which it reads, and which every format in use needs.",
     )
-    batch_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = Field(
+    batch_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = stated(
         None,
-        description="Interval at whose multiples the server takes all commits to a table that have arrived, rewrites "
+        "none: one by one",
+        "Interval at whose multiples the server takes all commits to a table that have arrived, rewrites "
         "list and metadata once, and installs every append among them whatever its base (hypothetical).",
-        json_schema_extra={"default_text": "none: one by one"},
     )
     lock: TableLock | None = Field(
-        None,
-        description="The lock a client takes around the look at the pointer and the swap.",
-        json_schema_extra={"default_text": "none"},
+        None, description="The lock a client takes around the look at the pointer and the swap."
     )
     flavour: Annotated[Literal["pointer", "rest"], OneOf()] = Field(
         "pointer",
@@ -237,78 +220,66 @@ class CatalogConfig(Table):
         None,
         description="A catalog service by name, for its latency and service.flavour; keys that are given go before "
         "it. `endive catalogs` lists them and says how well their latency is known.",
-        json_schema_extra={"default_text": "none"},
     )
     type: Annotated[
         Literal["cas", "append", "instant", "service", "put_if_absent", "single_driver", "dynamodb"], OneOf()
-    ] = Field(
-        default_factory=lambda data: "cas" if data.get("profile") is None else "service",
-        description="One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
+    ] = stated(
+        lambda data: "cas" if data.get("profile") is None else "service",
+        "cas; service if a profile is named; put_if_absent with format delta",
+        "One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
         "a server with workers; of Delta Lake: a log of numbered objects, the next of which is created if absent, "
         "by one process alone (S3SingleDriverLogStore), or by way of DynamoDB (S3DynamoDBLogStore); with a service, "
         "commits are catalog-managed. `mode` is an alias.",
-        json_schema_extra={"default_text": "cas; service if a profile is named; put_if_absent with format delta"},
     )
     table_names: TableNames | None = Field(
-        None,
-        description="A name for each table, by which a source's tables.only may call it.",
-        json_schema_extra={"default_text": "none"},
+        None, description="A name for each table, by which a source's tables.only may call it."
     )
-    num_tables: Annotated[int, Whole(1, TABLES_MAX)] = Field(
-        default_factory=lambda data: len(data.get("table_names") or (1,)),
-        description="Tables in the catalog.",
-        json_schema_extra={"default_text": "1; as many as table_names has"},
+    num_tables: Annotated[int, Whole(1, TABLES_MAX)] = stated(
+        lambda data: len(data.get("table_names") or (1,)), "1; as many as table_names has", "Tables in the catalog."
     )
     partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
-    scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = Field(
-        default_factory=_scope,
-        description="What a commit conflicts with: any commit, one to its group of tables, to its tables, or "
-        "to its partitions.",
-        json_schema_extra={
-            "default_text": "catalog; partition if partitions.enabled; table if type is append, service or Delta's"
-        },
+    scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = stated(
+        _scope,
+        "catalog; partition if partitions.enabled; table if type is append, service or Delta's",
+        "What a commit conflicts with: any commit, one to its group of tables, to its tables, or to its partitions.",
     )
-    num_groups: Annotated[int, Whole(1, TABLES_MAX)] = Field(
-        default_factory=_groups,
-        description="Groups the tables are hashed into; needed with scope = 'group'.",
-        json_schema_extra={"default_text": "none"},
+    num_groups: Annotated[int, Whole(1, TABLES_MAX)] = stated(
+        _groups, "none", "Groups the tables are hashed into; needed with scope = 'group'."
     )
-    latency_ms: LatencyMs | None = Field(
-        None,
-        description="Fixed latency of one request.",
-        json_schema_extra={"default_text": "1.0; the profile's latency if one is named"},
+    latency_ms: LatencyMs | None = stated(
+        None, "1.0; the profile's latency if one is named", "Fixed latency of one request."
     )
-    latency: Distribution = Field(
-        default_factory=_latency,
-        description="Latency of one request as a distribution, instead of latency_ms.",
-        json_schema_extra={"default_text": "the profile's, else fixed at latency_ms"},
+    latency: Distribution = stated(
+        _latency,
+        "the profile's, else fixed at latency_ms",
+        "Latency of one request as a distribution, instead of latency_ms.",
     )
-    table_metadata_inlined: Flag = Field(
-        default_factory=lambda data: data.get("type") != "service",
-        description="Whether table metadata lives inside the catalog instead of in an object of its own.",
-        json_schema_extra={"default_text": "true; false if type is service"},
+    table_metadata_inlined: Flag = stated(
+        lambda data: data.get("type") != "service",
+        "true; false if type is service",
+        "Whether table metadata lives inside the catalog instead of in an object of its own.",
     )
-    refusal_returns_snapshot: Flag = Field(
-        default_factory=lambda data: data.get("type") in ("instant", "append"),
-        description="Whether a refused commit carries the current state, which saves a read; always with type append, "
+    refusal_returns_snapshot: Flag = stated(
+        lambda data: data.get("type") in ("instant", "append"),
+        "true if type is instant or append, else false",
+        "Whether a refused commit carries the current state, which saves a read; always with type append, "
         "never with type cas.",
-        json_schema_extra={"default_text": "true if type is instant or append, else false"},
     )
     append_preset: Annotated[Literal["log", "append_design"], OneOf()] = Field(
         "log",
         description="Append catalog as the working implementation does it, or to the letter of the append design.",
     )
     compaction_threshold_bytes: PositiveBytes = Field(16_000_000, description="Bytes of log after which it is sealed.")
-    compaction_max_entries: Count = Field(
-        default_factory=lambda data: LOG_COMPACTION_MAX_ENTRIES if _is_log(data) else 0,
-        description="Entries after which the log is sealed, 0 = no limit.",
-        json_schema_extra={"default_text": "10000; 0 with append_preset append_design"},
+    compaction_max_entries: Count = stated(
+        lambda data: LOG_COMPACTION_MAX_ENTRIES if _is_log(data) else 0,
+        "10000; 0 with append_preset append_design",
+        "Entries after which the log is sealed, 0 = no limit.",
     )
     log_entry_bytes: PositiveItemBytes = Field(100, description="Bytes of one intention record.")
-    physical_attempts_max: Count = Field(
-        default_factory=lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
-        description="Appends tried at new offsets within one attempt, 0 = no limit.",
-        json_schema_extra={"default_text": "10; 0 with append_preset append_design"},
+    physical_attempts_max: Count = stated(
+        lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
+        "10; 0 with append_preset append_design",
+        "Appends tried at new offsets within one attempt, 0 = no limit.",
     )
     service: ServiceConfig = Field(default_factory=lambda: ServiceConfig())
     object_base_bytes: Bytes = Field(1000, description="Bytes of an empty catalog object.")

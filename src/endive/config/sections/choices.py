@@ -17,6 +17,7 @@ from endive.config.values import (
     Whole,
     ZipfExponent,
     refusal,
+    stated,
     unknown_name,
 )
 
@@ -137,23 +138,20 @@ class TableChoice(Table):
         None,
         description="Exponent of a truncated Zipf distribution of the tables per txn, instead of count. "
         "`ntable.zipf` is an alias.",
-        json_schema_extra={"default_text": "none"},
     )
     count_distribution: CountTable | None = Field(
-        None,
-        description="Distribution of the tables per txn, instead of count; at least one, at most all there are.",
-        json_schema_extra={"default_text": "none"},
+        None, description="Distribution of the tables per txn, instead of count; at least one, at most all there are."
     )
     selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
         "uniform", description="How tables are picked; zipf makes the first ones hot."
     )
     alpha: ZipfExponent = Field(1.5, description="Exponent.")
     write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
-    only: TableList | None = Field(
+    only: TableList | None = stated(
         None,
-        description="The tables of this source, by number from 0 or by a name of `catalog.table_names`: one of them, "
+        "all",
+        "The tables of this source, by number from 0 or by a name of `catalog.table_names`: one of them, "
         "or a list; it never touches the others.",
-        json_schema_extra={"default_text": "all"},
     )
     one_each: Flag = Field(
         False,
@@ -184,7 +182,6 @@ class PartitionChoice(Table):
     count_distribution: CountTable | None = Field(
         None,
         description="Distribution of the partitions per table, instead of count; at least one, at most all it has.",
-        json_schema_extra={"default_text": "none"},
     )
     selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
         "uniform", description="How partitions are picked; zipf makes the first ones hot."
@@ -194,7 +191,6 @@ class PartitionChoice(Table):
         None,
         description="How often each partition is picked, the first one first, instead of selection; one that is not in "
         "the list is never picked. `endive observe` finds them in a table's manifests.",
-        json_schema_extra={"default_text": "none"},
     )
     write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
 

@@ -9,34 +9,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, GetCoreSchemaHandler
-from pydantic_core import core_schema
+from pydantic import Field
 
-from endive.config.values import Number, OneOf, Table, Whole, refusal
+from endive.config.values import Check, Number, OneOf, Table, Whole, refusal
 from endive.vocabulary import RELEASES
 
 MANIFESTS_PER_COMMIT_MAX = 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedRelease:
+class RecordedRelease(Check):
     """A release line that the package has recordings of."""
 
-    def describe(self) -> str:
-        """What is allowed, in words."""
-        return f"a release that was recorded: {', '.join(RELEASES)}"
+    words = f"a release that was recorded: {', '.join(RELEASES)}"
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        def check(value: object) -> str:
-            told = "1.10" if value == 1.1 else str(value)  # without quotes, as in --set commit.release=1.9, a number
-            if told not in RELEASES:
-                raise refusal(
-                    f"was never recorded, so nobody knows its requests. Choose one of: {', '.join(RELEASES)}; or "
-                    "record it in a checkout: python -m verification.record java-pairs --release."
-                )
-            return told
-
-        return core_schema.no_info_plain_validator_function(check)
+    def check(self, value: object) -> str:
+        """The release; unquoted, as in ``--set commit.release=1.9``, it comes as a number."""
+        release = "1.10" if value == 1.1 else str(value)
+        if release not in RELEASES:
+            raise refusal(
+                f"was never recorded, so nobody knows its requests. Choose one of: {', '.join(RELEASES)}; or "
+                "record it in a checkout: python -m verification.record java-pairs --release."
+            )
+        return release
 
 
 Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge", "v4"], OneOf()]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from endive.config.values import Bytes, Count, ItemBytes, Milliseconds, OneOf, Table, Whole
+from endive.config.values import Bytes, Count, ItemBytes, Milliseconds, OneOf, Table, Whole, stated
 
 CHECKPOINT_INTERVALS: Final = {"spark": 10, "delta_rs": 100}
 RETRIES: Final = {"spark": 9_999_999, "delta_rs": 15}  # after the first attempt
@@ -26,16 +26,16 @@ class DeltaConfig(Table):
         "log, reads the winners one after another, tries again without a pause, up to ten million times) or delta-rs's "
         "(lists the log before each of at most 16 attempts, and brings its table up to date before it tries again).",
     )
-    checkpoint_interval: Annotated[int, Whole(1, INTERVAL_MAX)] = Field(
-        default_factory=_interval,
-        description="Commits from one checkpoint to the next (`delta.checkpointInterval`).",
-        json_schema_extra={"default_text": "10; 100 with client delta_rs"},
+    checkpoint_interval: Annotated[int, Whole(1, INTERVAL_MAX)] = stated(
+        _interval,
+        "10; 100 with client delta_rs",
+        "Commits from one checkpoint to the next (`delta.checkpointInterval`).",
     )
-    log_retention_ms: Milliseconds | None = Field(
+    log_retention_ms: Milliseconds | None = stated(
         None,
-        description="Commit files older than this are deleted after a checkpoint (`delta.logRetentionDuration`, 30 "
+        "none: longer than the run",
+        "Commit files older than this are deleted after a checkpoint (`delta.logRetentionDuration`, 30 "
         "days unless it is set). A txn that still has to look into one of them fails.",
-        json_schema_extra={"default_text": "none: longer than the run"},
     )
     log_replay_ms: Milliseconds = Field(
         0.0,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, GetCoreSchemaHandler, Tag, TypeAdapter, model_validator
-from pydantic_core import core_schema
+from pydantic import BeforeValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from endive.config.values import (
     LATENCY_MS_MAX,
+    Check,
     Forms,
     LatencyMs,
     LogMean,
@@ -136,12 +136,10 @@ class Gamma(Family):
 
 
 @dataclass(frozen=True, slots=True)
-class Quantiles:
+class Quantiles(Check):
     """A list of pairs ``[p, ms]``, p strictly rising, ms never falling."""
 
-    def describe(self) -> str:
-        """What is allowed, in words."""
-        return "a list of pairs [p, ms], p rising between 0 and 1 and ms never falling"
+    words = "a list of pairs [p, ms], p rising between 0 and 1 and ms never falling"
 
     def check(self, value: object) -> tuple[tuple[float, float], ...]:
         """The pairs, or a refusal that says what is allowed."""
@@ -156,9 +154,6 @@ class Quantiles:
                 raise refusal(f"must rise, but [{p}, {ms}] follows [{pairs[-1][0]}, {pairs[-1][1]}].")
             pairs.append((p, ms))
         return tuple(pairs)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
 
 
 class Empirical(Family):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from endive.config.values import Flag, Milliseconds, Number, OneOf, Probability, Table, Whole
+from endive.config.values import Flag, Milliseconds, Number, OneOf, Probability, Table, Whole, stated
 
 RERUNS_MAX = 1_000
 
@@ -55,31 +55,21 @@ BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
 class RetryBackoff(Table):
     """The pause before a retry."""
 
-    enabled: Flag = Field(
-        True,
-        description="Whether a txn pauses before it tries again.",
-        json_schema_extra={"default_text": "true; false with protocol spec or merge, or format delta"},
+    enabled: Flag = stated(
+        True, "true; false with protocol spec or merge, or format delta", "Whether a txn pauses before it tries again."
     )
-    policy: BackoffPolicy = Field(
+    policy: BackoffPolicy = stated(
         "iceberg",
-        description="iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
+        "iceberg; exponential if a figure below is given or the protocol is spec or merge",
+        "iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
         "conservative, moderate, aggressive: exponential with figures of their own; fixed: base_ms each "
         "time; full_jitter: uniform from 0 to the pause; decorrelated_jitter: uniform from base_ms to "
         "multiplier times the last pause; none: no pause.",
-        json_schema_extra={
-            "default_text": "iceberg; exponential if a figure below is given or the protocol is spec or merge"
-        },
     )
-    base_ms: Milliseconds = Field(100.0, description="First pause.", json_schema_extra={"default_text": "by policy"})
-    multiplier: Annotated[float, Number(1, 1000)] = Field(
-        2.0, description="Growth per retry.", json_schema_extra={"default_text": "by policy"}
-    )
-    max_ms: Milliseconds = Field(
-        60_000.0, description="Longest pause, before jitter.", json_schema_extra={"default_text": "by policy"}
-    )
-    jitter: Probability = Field(
-        0.1, description="Random share of the pause.", json_schema_extra={"default_text": "by policy"}
-    )
+    base_ms: Milliseconds = stated(100.0, "by policy", "First pause.")
+    multiplier: Annotated[float, Number(1, 1000)] = stated(2.0, "by policy", "Growth per retry.")
+    max_ms: Milliseconds = stated(60_000.0, "by policy", "Longest pause, before jitter.")
+    jitter: Probability = stated(0.1, "by policy", "Random share of the pause.")
 
 
 class AfterFailure(Table):
@@ -92,10 +82,8 @@ class AfterFailure(Table):
         "after delay_ms (Flink); rerun: whoever scheduled it runs it again, up to `times` times, pause_ms after each "
         "failure (dbt, Airflow).",
     )
-    delay_ms: Milliseconds | None = Field(
-        None,
-        description="From the failure until the client that restarts submits again.",
-        json_schema_extra={"default_text": "none: it must be given"},
+    delay_ms: Milliseconds | None = stated(
+        None, "none: it must be given", "From the failure until the client that restarts submits again."
     )
     times: Annotated[int, Whole(1, RERUNS_MAX)] = Field(3, description="Most reruns of one txn.")
     pause_ms: Milliseconds = Field(300_000.0, description="From the failure until it is run again.")

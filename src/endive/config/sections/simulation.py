@@ -22,6 +22,7 @@ from endive.config.values import (
     Table,
     Text,
     Whole,
+    stated,
 )
 
 MARGIN_MS_MAX = 900_000.0  # experiment plan: min(900 s, T/4) at either end
@@ -46,28 +47,20 @@ class SimulationSection(Table):
     )
     seed: Annotated[int, SEED] = Field(42, description="Names the random draws of the run.")
     output_path: Annotated[str, PathBelow()] | None = Field(
-        None,
-        description="A file for the run's rows, below `--out`, or below the current folder without it.",
-        json_schema_extra={"default_text": "none"},
+        None, description="A file for the run's rows, below `--out`, or below the current folder without it."
     )
-    warmup_ms: Milliseconds = Field(
-        default_factory=_margin,
-        description="Txns submitted before this time are not measured.",
-        json_schema_extra={"default_text": "min(900000, duration_ms / 4)"},
+    warmup_ms: Milliseconds = stated(
+        _margin, "min(900000, duration_ms / 4)", "Txns submitted before this time are not measured."
     )
-    cooldown_ms: Milliseconds = Field(
-        default_factory=_margin,
-        description="Txns submitted in this much time before the end are not measured.",
-        json_schema_extra={"default_text": "min(900000, duration_ms / 4)"},
+    cooldown_ms: Milliseconds = stated(
+        _margin, "min(900000, duration_ms / 4)", "Txns submitted in this much time before the end are not measured."
     )
 
 
 class ExperimentSection(Table):
     """What to call the run."""
 
-    label: Text | None = Field(
-        None, description="A name for people; changes no result.", json_schema_extra={"default_text": "none"}
-    )
+    label: Text | None = Field(None, description="A name for people; changes no result.")
 
 
 class TableConfig(Table):
@@ -99,9 +92,9 @@ class TableConfig(Table):
 class ConflictConfig(Table):
     """How a real conflict (overlapping data) is told from a false one."""
 
-    detector: Annotated[Literal["probabilistic", "partition_overlap", "files"], OneOf()] = Field(
+    detector: Annotated[Literal["probabilistic", "partition_overlap", "files"], OneOf()] = stated(
         "probabilistic",
-        description="By transaction.real_conflict_probability, by the partitions rivals wrote since, or by the data "
+        "files if table.data_files is given, else probabilistic",
+        "By transaction.real_conflict_probability, by the partitions rivals wrote since, or by the data "
         "files both touch (table.data_files).",
-        json_schema_extra={"default_text": "files if table.data_files is given, else probabilistic"},
     )

@@ -33,6 +33,7 @@ from endive.config.values import (
     Whole,
     Words,
     refusal,
+    stated,
 )
 from endive.objectives.duration import parse_duration_ms
 from endive.vocabulary import KINDS
@@ -47,11 +48,7 @@ COMMITS_PER_JOB_MAX = 1_000
 class OperationTypes(Table):
     """Weights of the kinds of operation; only their proportions matter."""
 
-    fast_append: Weight = Field(
-        0.0,
-        description="Appends that never merge manifests.",
-        json_schema_extra={"default_text": "1.0 if the table is not given, else 0.0"},
-    )
+    fast_append: Weight = stated(0.0, "1.0 if the table is not given, else 0.0", "Appends that never merge manifests.")
     merge_append: Weight = Field(0.0, description="Appends that merge manifests.")
     validated_overwrite: Weight = Field(
         0.0, description="Overwrites that validate against rivals (DELETE, UPDATE, MERGE)."
@@ -61,10 +58,8 @@ class OperationTypes(Table):
     expire_snapshots: Weight = Field(
         0.0, description="Expiry of old snapshots; retain_last and expire_older_than_ms say which."
     )
-    blind_append: Weight = Field(
-        0.0,
-        description="Delta: appends that have read nothing.",
-        json_schema_extra={"default_text": "1.0 if the table is not given and the format is delta, else 0.0"},
+    blind_append: Weight = stated(
+        0.0, "1.0 if the table is not given and the format is delta, else 0.0", "Delta: appends that have read nothing."
     )
     append_after_read: Weight = Field(0.0, description="Delta: appends of what was read from the table itself.")
     merge: Weight = Field(0.0, description="Delta: MERGE, UPDATE and DELETE, copy-on-write or with deletion vectors.")
@@ -151,18 +146,16 @@ class SourceKeys(Table):
         description="Whether a client loads its table once and keeps it from one commit to the next, as a streaming "
         "job does; if not, every txn loads it anew. Needs clients: arrivals of kind 'closed' or 'jobs'.",
     )
-    retry: Annotated[int, Whole(0, RETRIES_MAX)] = Field(
+    retry: Annotated[int, Whole(0, RETRIES_MAX)] = stated(
         4,
-        description="Retries after a refused attempt.",
-        json_schema_extra={
-            "default_text": "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs"
-        },
+        "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs",
+        "Retries after a refused attempt.",
     )
     retry_backoff: RetryBackoff = Field(default=RetryBackoff(), description="The pause before a retry.")
-    total_timeout_ms: Milliseconds = Field(
+    total_timeout_ms: Milliseconds = stated(
         1_800_000.0,
-        description="Time after which a txn that is still retrying gives up; 0 = never.",
-        json_schema_extra={"default_text": "1800000; 0 with protocol spec or merge, or format delta"},
+        "1800000; 0 with protocol spec or merge, or format delta",
+        "Time after which a txn that is still retrying gives up; 0 = never.",
     )
     application_retries: Annotated[int, Whole(0, RESTARTS_MAX)] = Field(
         0, description="Times the application starts a txn over after a real conflict."
@@ -170,23 +163,22 @@ class SourceKeys(Table):
     after_failure: Aftermath = Field(
         default=AfterFailure(), description="What follows a txn that did not commit: a kind, or a table."
     )
-    commit_queue: Annotated[str, Words()] | None = Field(
+    commit_queue: Annotated[str, Words()] | None = stated(
         None,
-        description="Name of a queue in which txns that have done their work wait for their turn to commit, one after "
+        "none: all commit as they are ready",
+        "Name of a queue in which txns that have done their work wait for their turn to commit, one after "
         "another, as threads of one process do; sources that name the same queue share it. 'none' is none.",
-        json_schema_extra={"default_text": "none: all commit as they are ready"},
     )
-    gather_every_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = Field(
+    gather_every_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = stated(
         None,
-        description="Makes a coordinator of commit_queue: at every multiple of this interval the files of all txns "
+        "none: one after another",
+        "Makes a coordinator of commit_queue: at every multiple of this interval the files of all txns "
         "that wait there are committed at once, by one append (Kafka Connect, Flink's committer). Only for appends.",
-        json_schema_extra={"default_text": "none: one after another"},
     )
     fresh_within_ms: Milliseconds | None = Field(
         None,
         description="How old the newest visible data of the source may be; results then tell the share of time in "
         "which they are older (stale_share). Changes nothing else.",
-        json_schema_extra={"default_text": "none"},
     )
     isolation: Annotated[Literal["serializable", "snapshot", "write_serializable"], OneOf()] = Field(
         "serializable",
@@ -199,30 +191,27 @@ class SourceKeys(Table):
     rewritten_manifests: Count = Field(
         1, description="Existing manifests that hold files to be removed (F in the cost tables)."
     )
-    partial_progress: PartialProgress | None = Field(
+    partial_progress: PartialProgress | None = stated(
         None,
-        description="Makes every arrival a job of several commits: all start from the table as it was then, the "
+        "none: one commit",
+        "Makes every arrival a job of several commits: all start from the table as it was then, the "
         "runtime is that of one group, and touched_files are those of the whole job. Only for a source of compactions.",
-        json_schema_extra={"default_text": "none: one commit"},
     )
-    retain_last: Annotated[int, Whole(1, RETAINED_MAX)] | None = Field(
-        None,
-        description="Newest snapshots that expire_snapshots keeps whatever their age.",
-        json_schema_extra={"default_text": "1"},
+    retain_last: Annotated[int, Whole(1, RETAINED_MAX)] | None = stated(
+        None, "1", "Newest snapshots that expire_snapshots keeps whatever their age."
     )
     expire_older_than_ms: Milliseconds | None = Field(
         None,
         description="Age below which expire_snapshots keeps a snapshot; those there at first count as older. Without "
         "it, age does not matter.",
-        json_schema_extra={"default_text": "none"},
     )
-    read: Annotated[Literal["table", "partitions", "files", "columns", "nothing"], OneOf()] | None = Field(
+    read: Annotated[Literal["table", "partitions", "files", "columns", "nothing"], OneOf()] | None = stated(
         None,
-        description="What an overwrite has read, as the filter says that its engine hands over; files that rivals add "
+        "not said: as files, and a warning",
+        "What an overwrite has read, as the filter says that its engine hands over; files that rivals add "
         "there fail it. table: no predicate on the target (MERGE ... ON t.id = s.id); partitions: one on the partition "
         "column; files: one on that and on a column whose statistics tell the files apart that it touches; columns: "
         "one on such a column alone; nothing: it replaces what is there, whatever it is (Delta's overwrite).",
-        json_schema_extra={"default_text": "not said: as files, and a warning"},
     )
     adds_rows: Flag = Field(
         True,
@@ -244,11 +233,11 @@ class SourceKeys(Table):
     deletes: (
         Annotated[Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"], OneOf()]
         | None
-    ) = Field(
+    ) = stated(
         None,
-        description="How a row delta deletes: by position, by key (a sink's upsert), or by deletion vectors (format "
+        "position; vector with table.format_version = 3",
+        "How a row delta deletes: by position, by key (a sink's upsert), or by deletion vectors (format "
         "v3); with both, the positions are those of rows it has just added.",
-        json_schema_extra={"default_text": "position; vector with table.format_version = 3"},
     )
     delete_granularity: Annotated[Literal["file", "partition"], OneOf()] = Field(
         "file",
@@ -287,11 +276,11 @@ class SourceKeys(Table):
         description="Whether a row delta names the data files its deletes belong to, as Spark's do; it then fails if "
         "one of them is gone.",
     )
-    touched_files: TouchedFiles | None = Field(
+    touched_files: TouchedFiles | None = stated(
         None,
-        description="Data files of a table whose rows one operation changes, rewrites or, for an append, adds to: a "
+        "not said",
+        "Data files of a table whose rows one operation changes, rewrites or, for an append, adds to: a "
         "number, a share such as '5%', or a count table; needs table.data_files.",
-        json_schema_extra={"default_text": "not said"},
     )
     real_conflict_probability: Probability = Field(
         0.0,
@@ -334,6 +323,4 @@ class SourceConfig(SourceKeys):
         description="When txns are submitted.", json_schema_extra={"example": '{kind = "poisson", mean_ms = 100.0}'}
     )
     start_ms: Milliseconds = Field(0.0, description="No txn is submitted before.")
-    stop_ms: Milliseconds | None = Field(
-        None, description="No txn is submitted from here on.", json_schema_extra={"default_text": "the end"}
-    )
+    stop_ms: Milliseconds | None = stated(None, "the end", "No txn is submitted from here on.")

@@ -24,6 +24,7 @@ from endive.config.values import (
     Text,
     Whole,
     refusal,
+    stated,
 )
 
 OBJECTS = (
@@ -160,24 +161,18 @@ class StorageConfig(Table):
     last_checkpoint, checksum.
     """
 
-    provider: Text = Field(
+    provider: Text = stated(
         "s3",
-        description="s3, s3x, azure, azurex, gcp, instant, fifo, constant, or the path of a profile (.toml).",
-        json_schema_extra={"default_text": "s3; s3x if the catalog or the manifest lists are appended to"},
+        "s3; s3x if the catalog or the manifest lists are appended to",
+        "s3, s3x, azure, azurex, gcp, instant, fifo, constant, or the path of a profile (.toml).",
     )
     vintage: Annotated[Literal["measured", "original"], OneOf()] = Field(
         "measured",
         description="Which figures of a built-in provider: measured ones, or those of the original design documents.",
     )
-    latency_ms: LatencyMs | None = Field(
-        None,
-        description="Latency of every request; needed with provider 'constant'.",
-        json_schema_extra={"default_text": "none"},
-    )
-    min_latency_ms: LatencyMs | None = Field(
-        None,
-        description="Floor of every request, instead of the profile's.",
-        json_schema_extra={"default_text": "the profile's"},
+    latency_ms: LatencyMs | None = Field(None, description="Latency of every request; needed with provider 'constant'.")
+    min_latency_ms: LatencyMs | None = stated(
+        None, "the profile's", "Floor of every request, instead of the profile's."
     )
     max_parallel: Annotated[int, Whole(1, 10_000)] = Field(
         4, description="Requests one txn sends at once when it reads or writes several objects."

@@ -21,7 +21,6 @@ from endive.config.reading.overrides import apply_overrides
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import names_of, objective_of
 from endive.config.study.axis import Axis
-from endive.config.study.point_problems import explain
 from endive.config.values import SEED_MAX, nearest
 from endive.errors import ConfigError
 from endive.objectives.names import unkept
@@ -156,7 +155,7 @@ class Study:
             else:
                 points.append(point)
         if refused:
-            raise ConfigError(explain(refused, total))
+            raise ConfigError(_explain(refused, total))
         if not points:
             raise ConfigError("The grid is empty: the [[drop]] conditions leave no combination.")
         self._refuse_too_many_runs(len(points))
@@ -233,7 +232,27 @@ def _settings(values: Values) -> Values:
     return {key: value for key, value in values.items() if "." in key}
 
 
-def _list_values(values: Values) -> str:
+def _explain(refused: Mapping[str, Sequence[Values]], total: int) -> list[str]:
+    """One line per problem: which combinations have it, and what it is."""
+    return [f"{_cause(having, total)}: {problem}" for problem, having in refused.items()]
+
+
+def _cause(having: Sequence[Values], total: int) -> str:
+    """The values all these combinations share, or that it is all combinations."""
+    if len(having) == total:
+        return "in every combination" if total > 1 else _list_values(having[0]) or "in the only combination"
+    shared = {
+        key: value
+        for key, value in having[0].items()
+        if all(key in other and other[key] == value for other in having[1:])
+    }
+    if len(having) == 1:
+        return _list_values(shared)
+    count = f"{len(having):,} of {total:,} combinations"
+    return f"{_list_values(shared)} ({count})" if shared else f"{count}, the first with {_list_values(having[0])}"
+
+
+def _list_values(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} = {show(value)}" for key, value in values.items())
 
 
@@ -245,7 +264,7 @@ def _distinct(points: Sequence[SweepPoint]) -> tuple[SweepPoint, ...]:
         other = first.setdefault(point.config_hash, point)
         if other is not point and other.values != point.values:
             problems.append(
-                f"{_list_values(dict(other.values))} and {_list_values(dict(point.values))} are the same simulation. "
+                f"{_list_values(other.values)} and {_list_values(point.values)} are the same simulation. "
                 "Drop one of them, or remove the axis that changes nothing."
             )
     if problems:
