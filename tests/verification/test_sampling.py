@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from endive.verification import Check
-from endive.verification.sampling import doubt, mean_error, misses_max, resample, share_error_percent, standard_error
+from endive.verification.pages import misses_max
+from verification.suites.sampling import doubt, mean_error, resample, share_error_percent, standard_error
 
 
 def test_eight_of_eight_is_not_certainty():

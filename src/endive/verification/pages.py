@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from endive.errors import OutputError
 from endive.verification.row_files import checks_name, has_file, is_long, not_right, row_files, table_name
-from endive.verification.sampling import misses_max
 from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
 from endive.verification.texts import EQUAL, allowed_text, error_text, limits_text, value_text, worst_of
@@ -113,21 +112,12 @@ def _kind(name: str, checks: list[Check]) -> dict[str, Any]:
 
 def _svg(figure: Figure) -> str:
     try:
-        from endive.report.agreement import AgreementStyle, draw_agreement
+        from endive.report.agreement import draw_agreement
     except ImportError as error:
         raise OutputError(
             f"--out draws plots, and {error.name} is not installed. Install the extra: pip install 'endive[report]'."
         ) from None
-    style = AgreementStyle(
-        title=figure.title,
-        x_title=figure.x_title,
-        y_title=figure.y_title,
-        expected_label=figure.expected_label,
-        actual_label=figure.actual_label,
-        is_x_log=figure.is_x_log,
-        is_y_log=figure.is_y_log,
-    )
-    return draw_agreement(figure.points, style)
+    return draw_agreement(figure)
 
 
 # ---- pages -------------------------------------------------------------------------------------------
@@ -216,6 +206,20 @@ def joint_text(outcome: Outcome) -> str:
         f" Jointly: {beyond:,} of {len(judged):,} comparisons differ by more than the noise of both sides; by chance "
         f"alone up to {most:,} would, so {sides}.{_lean_text(judged)}"
     )
+
+
+def misses_max(comparisons: int, share: float = 0.05, chance: float = 0.05) -> int:
+    """How many of so many comparisons may miss if each does by chance in a share of cases: more do less than seldom.
+
+    Comparisons of one cell have runs in common, so that they miss together and the number is a little low.
+    """
+    likelihood, total = (1.0 - share) ** comparisons, 0.0
+    for misses in range(comparisons):
+        total += likelihood
+        if 1.0 - total <= chance:
+            return misses
+        likelihood *= (comparisons - misses) / (misses + 1) * share / (1.0 - share)
+    return comparisons
 
 
 def _lean_text(judged: Iterable[Check]) -> str:

@@ -76,73 +76,31 @@ class Check:
 
     @classmethod
     def relative(
-        cls,
-        name: str,
-        what: Mapping[str, Value],
-        *,
-        expected: float,
-        actual: float,
-        allowed: float | None,
-        unit: str = "",
-        note: str = "",
-        doubt: float = 0.0,
+        cls, name: str, what: Mapping[str, Value], *, expected: float, actual: float, allowed: float | None, **more: Any
     ) -> Check:
         """Held to a share of the expected value; ``doubt`` is a share too."""
         error = 0.0 if actual == expected else (actual / expected - 1.0 if expected else math.inf)
-        return cls._judge(name, what, expected, actual, RELATIVE, error, allowed, unit, note, doubt)
+        pair = {"expected": expected, "actual": actual, "measure": RELATIVE}
+        return cls(name=name, what=what, **pair, **_judge(error, allowed, **more))
 
     @classmethod
     def points(
-        cls,
-        name: str,
-        what: Mapping[str, Value],
-        *,
-        expected: float,
-        actual: float,
-        allowed: float | None,
-        unit: str = "%",
-        note: str = "",
-        doubt: float = 0.0,
+        cls, name: str, what: Mapping[str, Value], *, expected: float, actual: float, allowed: float | None, **more: Any
     ) -> Check:
         """Two percentages, held to a number of points."""
-        return cls._judge(name, what, expected, actual, POINTS, actual - expected, allowed, unit, note, doubt)
+        pair = {"expected": expected, "actual": actual, "measure": POINTS}
+        return cls(name=name, what=what, **pair, **_judge(actual - expected, allowed, **{"unit": "%", **more}))
 
     @classmethod
-    def exact(
-        cls, name: str, what: Mapping[str, Value], *, expected: Value, actual: Value, unit: str = "", note: str = ""
-    ) -> Check:
+    def exact(cls, name: str, what: Mapping[str, Value], *, expected: Value, actual: Value, **more: Any) -> Check:
         """Equal, or wrong."""
-        return cls(
-            name=name, what=what, expected=expected, actual=actual, unit=unit, holds=bool(expected == actual), note=note
-        )
+        return cls(name=name, what=what, expected=expected, actual=actual, holds=bool(expected == actual), **more)
 
-    @classmethod
-    def _judge(
-        cls,
-        name: str,
-        what: Mapping[str, Value],
-        expected: float,
-        actual: float,
-        measure: str,
-        error: float,
-        allowed: float | None,
-        unit: str,
-        note: str,
-        doubt: float,
-    ) -> Check:
-        return cls(
-            name=name,
-            what=what,
-            expected=expected,
-            actual=actual,
-            unit=unit,
-            measure=measure,
-            error=error,
-            allowed=allowed,
-            doubt=doubt,
-            holds=allowed is None or bool(abs(error) <= allowed + doubt),  # a NaN does not hold
-            note=note,
-        )
+
+def _judge(error: float, allowed: float | None, doubt: float = 0.0, **more: Any) -> dict[str, Any]:
+    """An error, and whether it is allowed; a NaN is not."""
+    holds = allowed is None or bool(abs(error) <= allowed + doubt)
+    return {"error": error, "allowed": allowed, "doubt": doubt, "holds": holds, **more}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

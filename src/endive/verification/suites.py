@@ -19,7 +19,7 @@ from endive.errors import ConfigError
 from endive.verification.suite import Options, Outcome, skipped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A module with ``run(options) -> Outcome``."""
 
@@ -28,7 +28,7 @@ class Part:
     needs: str = ""  # how to get what its imports need
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Suite:
     """One question put to the model, answered by one module or several."""
 
@@ -47,69 +47,69 @@ _JAVA: Final = "Install the extra: pip install 'endive[spark]'."
 _PYICEBERG: Final = "Install PyIceberg: pip install 'endive[verify]'."
 _ALL: Final = (
     Suite(
-        name="theory",
-        title="Closed forms: ceilings, queues, probabilities, the commit cycle of every provider",
-        parts=(Part(module="endive.verification.theory"),),
+        "theory",
+        "Closed forms: ceilings, queues, probabilities, the commit cycle of every provider",
+        (Part("endive.verification.theory"),),
     ),
     Suite(
-        name="stores",
-        title="Conditional writes: closed-loop curves measured on five object stores",
-        parts=(Part(module="verification.suites.stores"),),
+        "stores",
+        "Conditional writes: closed-loop curves measured on five object stores",
+        (Part("verification.suites.stores"),),
     ),
     Suite(
-        name="requests",
-        title="Requests by object and attempt, against real Iceberg",
-        parts=(
-            Part(module="verification.suites.java.java_requests", name="java", needs=_JAVA),
-            Part(module="verification.suites.java.java_pairs", name="java pairs", needs=_JAVA),
-            Part(module="verification.suites.java.held_out", name="java held out", needs=_JAVA),
-            Part(module="verification.suites.java.spark_sql", name="spark sql"),
-            Part(module="verification.suites.java.spark_looks", name="spark looks"),
-            Part(module="verification.suites.load.delete_loops", name="delete loops"),
-            Part(module="verification.suites.pyiceberg.pyiceberg_requests", name="pyiceberg", needs=_PYICEBERG),
+        "requests",
+        "Requests by object and attempt, against real Iceberg",
+        (
+            Part("verification.suites.java.java_requests", "java", _JAVA),
+            Part("verification.suites.java.java_pairs", "java pairs", _JAVA),
+            Part("verification.suites.java.held_out", "java held out", _JAVA),
+            Part("verification.suites.java.spark_sql", "spark sql"),
+            Part("verification.suites.java.spark_looks", "spark looks"),
+            Part("verification.suites.load.delete_loops", "delete loops"),
+            Part("verification.suites.pyiceberg.pyiceberg_requests", "pyiceberg", _PYICEBERG),
         ),
     ),
     Suite(
-        name="load",
-        title="Throughput and latency under load, against real Iceberg",
-        parts=(
-            Part(module="verification.suites.load.java_load", name="java", needs=_JAVA),
-            Part(module="verification.suites.load.java_loops", name="java loops", needs=_JAVA),
-            Part(module="verification.suites.pyiceberg.pyiceberg_load", name="pyiceberg", needs=_PYICEBERG),
+        "load",
+        "Throughput and latency under load, against real Iceberg",
+        (
+            Part("verification.suites.load.java_load", "java", _JAVA),
+            Part("verification.suites.load.java_loops", "java loops", _JAVA),
+            Part("verification.suites.pyiceberg.pyiceberg_load", "pyiceberg", _PYICEBERG),
         ),
     ),
     Suite(
-        name="delta",
-        title="Requests, verdicts and throughput, against real Delta Lake: delta-rs and Delta Spark",
-        parts=(
-            Part(module="verification.suites.delta.rs_requests", name="delta-rs requests"),
-            Part(module="verification.suites.delta.rs_held_out", name="delta-rs held out"),
-            Part(module="verification.suites.delta.rs_thrown", name="delta-rs thrown"),
-            Part(module="verification.suites.delta.spark_requests", name="delta spark requests"),
-            Part(module="verification.suites.delta.rs_pairs", name="delta-rs verdicts"),
-            Part(module="verification.suites.delta.spark_pairs", name="delta spark verdicts"),
-            Part(module="verification.suites.delta.rs_loops", name="delta-rs load"),
-            Part(module="verification.suites.delta.spark_loops", name="delta spark load"),
+        "delta",
+        "Requests, verdicts and throughput, against real Delta Lake: delta-rs and Delta Spark",
+        (
+            Part("verification.suites.delta.rs_requests", "delta-rs requests"),
+            Part("verification.suites.delta.rs_held_out", "delta-rs held out"),
+            Part("verification.suites.delta.rs_thrown", "delta-rs thrown"),
+            Part("verification.suites.delta.spark_requests", "delta spark requests"),
+            Part("verification.suites.delta.rs_pairs", "delta-rs verdicts"),
+            Part("verification.suites.delta.spark_pairs", "delta spark verdicts"),
+            Part("verification.suites.delta.rs_loops", "delta-rs load"),
+            Part("verification.suites.delta.spark_loops", "delta spark load"),
         ),
     ),
     Suite(
-        name="replay",
-        title="A history of real writers, observed, measured and replayed",
-        parts=(
-            Part(module="verification.suites.java.java_replay", name="java", needs=_JAVA),
-            Part(module="verification.suites.java.lakehouse", name="lakehouse"),
-            Part(module="verification.suites.planted_causes", name="causes"),
+        "replay",
+        "A history of real writers, observed, measured and replayed",
+        (
+            Part("verification.suites.java.java_replay", "java", _JAVA),
+            Part("verification.suites.java.lakehouse", "lakehouse"),
+            Part("verification.suites.planted_causes", "causes"),
         ),
     ),
     Suite(
-        name="isolation",
-        title="Every committed version built on the one before it; planted bugs are caught",
-        parts=(Part(module="verification.suites.isolation"),),
+        "isolation",
+        "Every committed version built on the one before it; planted bugs are caught",
+        (Part("verification.suites.isolation"),),
     ),
     Suite(
-        name="claims",
-        title="The documents the model was described in: which of their claims hold",
-        parts=(Part(module="verification.suites.claims"),),
+        "claims",
+        "The documents the model was described in: which of their claims hold",
+        (Part("verification.suites.claims"),),
     ),
 )
 SUITES: Final[dict[str, Suite]] = {suite.name: suite for suite in _ALL}

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from endive.verification.sampling import (
+from endive.verification.suite import Check, Value
+from verification.suites.load.measurement import Figures, quantile
+from verification.suites.sampling import (
     STANDARD_ERRORS,
     doubt,
     errors_of,
@@ -18,8 +20,6 @@ from endive.verification.sampling import (
     share_error_percent,
     standard_error,
 )
-from endive.verification.suite import Check, Value
-from verification.suites.load.measurement import Figures, quantile
 
 THROUGHPUT_ALLOWED: Final = 0.05
 EXHAUSTED_ALLOWED_POINTS: Final = 5.0

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.verification.sampling import doubt, share_error_percent, standard_error
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
 from verification.suites.load import java_loops
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK
 from verification.suites.load.loops import DATA_FILES, DELETE, TOUCHED, Loop, delete_loops
 from verification.suites.load.measurement import DELETES_FILE, read_load
+from verification.suites.sampling import doubt, share_error_percent, standard_error
 
 SUITE: Final = "requests"
 PART: Final = "delete loops"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.verification.sampling import doubt, mean_error, share_error_percent
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance, skipped
 from verification.suites.java.scenario import Operation
 from verification.suites.live import IcebergMissingError, rigs
@@ -24,6 +23,7 @@ from verification.suites.load.closed_checks import (
     closed_checks,
 )
 from verification.suites.load.measurement import Figures, ended, latencies, measured, pointer_ms, read_load
+from verification.suites.sampling import doubt, mean_error, share_error_percent
 
 SUITE: Final = "load"
 PART: Final = "java"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from endive.simulation.simulation import Simulation
-from endive.verification.sampling import doubt, errors_of, resample, standard_error
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance, skipped
 from verification.suites.live import IcebergMissingError, rigs
+from verification.suites.sampling import doubt, errors_of, resample, standard_error
 
 LOAD_FILE: Final = Path(__file__).parent / "data" / "load.json"
 SUITE: Final = "load"

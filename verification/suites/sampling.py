@@ -1,7 +1,7 @@
 """How far chance alone moves a figure: standard errors by resampling whole runs, and of shares and means.
 
-What is done with them (right, wrong, unclear) lives in ``suite``. Runs are resampled as wholes, because txns of one run
-are not independent of each other.
+What is done with them (right, wrong, unclear) is the business of ``endive.verification.suite``. Runs are resampled as
+wholes, because txns of one run are not independent of each other.
 """
 
 from __future__ import annotations
@@ -45,20 +45,6 @@ def mean_error(values: Sequence[float]) -> float:
 def doubt(*errors: float, scale: float = 1.0) -> float:
     """Two standard errors of a difference; ``scale`` turns it into a share of what is expected."""
     return STANDARD_ERRORS * math.hypot(*errors) / scale if scale else 0.0
-
-
-def misses_max(comparisons: int, share: float = 0.05, chance: float = 0.05) -> int:
-    """How many of so many comparisons may miss if each does by chance in a share of cases: more do less than seldom.
-
-    Comparisons of one cell have runs in common, so that they miss together and the number is a little low.
-    """
-    likelihood, total = (1.0 - share) ** comparisons, 0.0
-    for misses in range(comparisons):
-        total += likelihood
-        if 1.0 - total <= chance:
-            return misses
-        likelihood *= (comparisons - misses) / (misses + 1) * share / (1.0 - share)
-    return comparisons
 
 
 def errors_of(figures: Sequence[object], names: Sequence[str]) -> Mapping[str, float]:
