@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -73,7 +73,10 @@ def store(
     document["measured"] = measured_table(measured)
     comments = [f"Measured by endive measure store on {date}: {measured.requests} requests to {place}."]
     comments += [f"failed: {count} with {name}" for name, count in measured.failures.items()]
-    comments += [_step_text(clients, step) for clients, step in measured.swaps.items()]
+    comments += [
+        f"swaps by {clients} clients: {step.per_s:.2f} succeeded per second, {100.0 * step.refused_share:.0f} % refused"
+        for clients, step in measured.swaps.items()
+    ]
     write_atomically(out, profile_text(document, comments).encode())
     _print_store(measured, out)
     _print_compared(check_store(document, str(out)))
@@ -86,13 +89,6 @@ def _plan_text(place: str, plan: ProbePlan, seconds_max: float) -> str:
         f"{place}: up to {plan.total:,} requests ({kinds}) below one new prefix, about {plan.seconds:,.0f} s (at most "
         f"{seconds_max:,.0f}), {cost}; everything is removed afterwards."
     )
-
-
-def _step_text(clients: int, step: Any) -> str:
-    puts = len(step.success_ms) + len(step.refused_ms)
-    refused = 100.0 * len(step.refused_ms) / puts if puts else 0.0
-    per_s = len(step.success_ms) / step.seconds if step.seconds else 0.0
-    return f"swaps by {clients} clients: {per_s:.2f} succeeded per second, {refused:.0f} % refused"
 
 
 def _ask(text: str, yes: bool) -> None:
@@ -126,12 +122,11 @@ def _print_store(measured: Measured, out: Path) -> None:
         columns = (">clients", ">succeeded", ">refused %", ">succeeded/s", ">P50 ms", ">refused P50 ms")
         swaps = new_table("Swaps of one object: a HEAD, then a PUT on condition", *columns)
         for clients, step in measured.swaps.items():
-            total = len(step.success_ms) + len(step.refused_ms)
             swaps.add_row(
                 str(clients),
                 str(len(step.success_ms)),
-                f"{100.0 * len(step.refused_ms) / total:.0f}" if total else "-",
-                f"{len(step.success_ms) / step.seconds:.2f}" if step.seconds else "-",
+                f"{100.0 * step.refused_share:.0f}" if step.puts else "-",
+                f"{step.per_s:.2f}" if step.seconds else "-",
                 _median(step.success_ms),
                 _median(step.refused_ms),
             )

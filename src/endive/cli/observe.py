@@ -173,7 +173,8 @@ def _page() -> Any:
 def _print(seen: dict[str, Any]) -> None:
     console = stdout()
     kinds = ", ".join(f"{count:,} {name}" for name, count in seen["operations"].items())
-    failed = f" {seen['failed']:,} failed: {_reasons(seen['reasons'])}." if seen["failed"] else ""
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in seen["reasons"].items())
+    failed = f" {seen['failed']:,} failed: {reasons}." if seen["failed"] else ""
     console.print(
         f"{seen['table']}: {seen['commits']:,} commits from {seen['first']} to {seen['last']}, "
         f"{seen['commits_per_hour']:,.1f} per hour ({kinds}).{failed}",
@@ -195,10 +196,6 @@ def _print(seen: dict[str, Any]) -> None:
     for line in seen["notes"]:
         stderr().print(f"note: {line}", style="yellow", markup=False, soft_wrap=True)
     console.print(f"written to {seen['folder']}; next: endive replay {seen['folder']}", markup=False, soft_wrap=True)
-
-
-def _reasons(reasons: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
 
 
 def _cells(source: dict[str, Any], rate: dict[str, Any]) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class ReferenceSection:
 def reference() -> tuple[ReferenceSection, ...]:
     """Every key there is, section by section, then the tables that several keys share."""
     return (
-        *(_section(name, table) for name, table in SECTIONS.items()),
+        *(ReferenceSection(f"[{name}]", _about(table), tuple(_rows(name, table))) for name, table in SECTIONS.items()),
         _sources(),
         _arrivals(),
         _distributions(),
@@ -103,9 +103,8 @@ def reference_csv() -> str:
     """Every key with everything that is said of it, as rows."""
     keys = [row for section in reference() if section.columns == KEY_COLUMNS for row in section.rows]
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [KEY_COLUMNS, *([cell.replace("`", "").replace("**", "") for cell in row] for row in keys)]
-    )
+    plain = ([cell.replace("`", "").replace("**", "") for cell in row] for row in keys)
+    csv.writer(text, lineterminator="\n").writerows([KEY_COLUMNS, *plain])
     return text.getvalue()
 
 
@@ -131,10 +130,6 @@ def _about(table: type[Table]) -> str:
     return " ".join((getdoc(table) or "").split()).replace("``", "`")
 
 
-def _section(name: str, table: type[Table]) -> ReferenceSection:
-    return ReferenceSection(f"[{name}]", _about(table), tuple(_rows(name, table)))
-
-
 def _rows(prefix: str, table: type[Table]) -> Iterator[tuple[str, str, str, str]]:
     if table is ObjectsConfig:
         yield from _rows(f"{prefix}.<object>", ObjectLatencies)
@@ -149,16 +144,10 @@ def _rows(prefix: str, table: type[Table]) -> Iterator[tuple[str, str, str, str]
 
 
 def _row(key: str, declared: FieldInfo) -> tuple[str, str, str, str]:
-    allowed = allowed_text(declared)
-    allowed = allowed.removeprefix("one of: ") if allowed.startswith("one of: ") else allowed
-    return f"`{key}`", allowed, _default(declared), f"{declared.description or ''}{_when_read(key)}"
-
-
-def _when_read(key: str) -> str:
-    """When a key has an effect, from the table of rules."""
-    rows = source_readings() if key.startswith(OF_SOURCE) else readings()
-    words = words_of(key.removeprefix(OF_SOURCE), rows)
-    return f" Only with {words}." if words else ""
+    allowed = allowed_text(declared).removeprefix("one of: ")
+    words = words_of(key.removeprefix(OF_SOURCE), source_readings() if key.startswith(OF_SOURCE) else readings())
+    when = f" Only with {words}." if words else ""
+    return f"`{key}`", allowed, _default(declared), f"{declared.description or ''}{when}"
 
 
 def _default(declared: FieldInfo) -> str:

@@ -6,8 +6,10 @@ Who is answered at all is decided in ``endive.explore.guard``, who works on a qu
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +17,7 @@ from typing import Any, Final
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from endive import __version__
@@ -29,7 +31,6 @@ from endive.explore.guard import Guard
 from endive.explore.limits import BODY_BYTES_MAX, DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
 from endive.explore.page_question import Question, problems_by_key, read_question
 from endive.explore.reproduction import reproduction_of
-from endive.explore.server_sent import refused, stream
 from endive.explore.starting_points import Starts
 from endive.intake import parse_json
 from endive.objectives import duration_text
@@ -38,6 +39,7 @@ from endive.report.charts.chart_script import bundle
 
 PAGE: Final = Path(__file__).parent / "page"
 MEDIA: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+EVENTS: Final = "text/event-stream"
 PAGE_HEADER: Final = "x-endive-page"
 PAGE_CHARACTERS_MAX: Final = 64
 LIMITS: Final = (
@@ -119,6 +121,28 @@ async def _vega(request: Request) -> Response:
     return Response(await asyncio.to_thread(_bundle), media_type=MEDIA[".js"])  # takes a second the first time
 
 
+# --- server-sent events -------------------------------------------------------------------------------
+
+
+def event_text(event: dict[str, Any]) -> str:
+    """One event, as the browser receives it; numbers that JSON has no word for cannot be in it."""
+    return f"data: {json.dumps(event, allow_nan=False, separators=(',', ':'))}\n\n"
+
+
+def stream(crew: Crew, client: str, *jobs: tuple[str, str, Any]) -> StreamingResponse:
+    """The events of a page's jobs (lane, name, payload), one after another; whoever stops reading cancels them."""
+
+    async def events_of_jobs() -> AsyncIterator[str]:
+        for lane, name, payload in jobs:
+            async with aclosing(crew.run(lane, name, payload, client)) as events:
+                async for event in events:
+                    yield event_text(event)
+                    if event["type"] in ("failed", "refused"):
+                        return
+
+    return StreamingResponse(events_of_jobs(), media_type=EVENTS)
+
+
 # --- questions ----------------------------------------------------------------------------------------
 
 
@@ -143,7 +167,7 @@ async def _open(request: Request) -> Response:
     controls = controls_of(question.start.base)
     opening: dict[str, Any] = {
         "start": question.start.label,
-        "controls": [control.to_json() for control in controls],
+        "controls": [asdict(control) for control in controls],
         "problems": [],
     }
     try:
@@ -161,7 +185,8 @@ async def _ask(request: Request) -> Response:
     try:
         base = question.base()
     except ConfigError as error:
-        return refused(_place(question, error))
+        refusal = event_text({"type": "refused", "problems": _place(question, error)})
+        return Response(refusal, media_type=EVENTS)
     return stream(request.app.state.crew, _client(request), (PROMPT, "first", base), (PATIENT, "refine", base))
 
 

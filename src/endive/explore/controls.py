@@ -6,7 +6,7 @@ What a key means and may hold is read off the schema (``endive.config.key_refere
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -17,7 +17,6 @@ from endive.config.toml_text import key_text
 
 SLIDER: Final = "slider"
 CHOICE: Final = "choice"
-SWITCH: Final = "switch"
 TEXT: Final = "text"
 SPAN: Final = 40.0  # how far a slider reaches to both sides of what it starts with, as a factor
 ANY_SOURCE: Final = "source.<name>."
@@ -40,10 +39,6 @@ class Control:
     is_log: bool = False
     is_whole: bool = False
     choices: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """As the page reads it."""
-        return asdict(self)
 
 
 @lru_cache(maxsize=1)
@@ -155,28 +150,21 @@ def _of_catalog(plain: Mapping[str, Any], document: Mapping[str, Any]) -> Iterat
 
 def _of_run(plain: Mapping[str, Any]) -> Iterator[Control]:
     group = "Simulation"
-    allowed, meaning = _said("slo.objective")
-    objective = plain.get("slo", {}).get("objective", "")
-    yield Control(
-        key="slo.objective",
-        label="Objective",
-        group=group,
-        form=TEXT,
-        value=objective,
-        allowed=allowed,
-        meaning=meaning,
-    )
+    yield _control("slo.objective", "Objective", group, plain.get("slo", {}).get("objective", ""), form=TEXT)
     yield _by_factors("simulation.duration_ms", "Simulated time", group, plain["simulation"]["duration_ms"], unit="ms")
 
 
 # --- leaves -------------------------------------------------------------------------------------------
 
 
-def _slider(key: str, label: str, group: str, value: float, *, is_whole: bool | None = None, **scale: Any) -> Control:
+def _control(key: str, label: str, group: str, value: Any, **more: Any) -> Control:
     allowed, meaning = _said(key)
+    return Control(key=key, label=label, group=group, value=value, allowed=allowed, meaning=meaning, **more)
+
+
+def _slider(key: str, label: str, group: str, value: float, *, is_whole: bool | None = None, **scale: Any) -> Control:
     is_whole = isinstance(value, int) if is_whole is None else is_whole
-    texts: dict[str, Any] = {"label": label, "group": group, "allowed": allowed, "meaning": meaning}
-    return Control(key=key, form=SLIDER, value=value, is_whole=is_whole, **texts, **scale)
+    return _control(key, label, group, value, form=SLIDER, is_whole=is_whole, **scale)
 
 
 def _by_factors(key: str, label: str, group: str, value: float, *, unit: str = "", is_whole: bool = False) -> Control:
@@ -188,15 +176,6 @@ def _by_factors(key: str, label: str, group: str, value: float, *, unit: str = "
 
 
 def _choice(key: str, label: str, group: str, value: Any, choices: tuple[str, ...] = ()) -> Control:
-    allowed, meaning = _said(key)
-    listed = choices or tuple(part.strip() for part in allowed.split(","))
-    return Control(
-        key=key,
-        label=label,
-        group=group,
-        form=CHOICE,
-        value=value,
-        allowed=allowed,
-        meaning=meaning,
-        choices=listed if value in listed else (str(value), *listed),
-    )
+    listed = choices or tuple(part.strip() for part in _said(key)[0].split(","))
+    choices = listed if value in listed else (str(value), *listed)
+    return _control(key, label, group, value, form=CHOICE, choices=choices)

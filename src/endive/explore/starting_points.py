@@ -71,7 +71,7 @@ def start_of(path: Path, *, group: str, prefix: str = "file/") -> Start:
     file = configuration_file(path)
     document = read_toml(file)
     title, about = _headline(file)
-    if _is_study(document):
+    if not document.keys().isdisjoint(("axes", "linked", "point", "base", "study")):
         study = load_study(file)
         values = next(study.combinations())
         document = apply_overrides(study.base, {key: value for key, value in values.items() if "." in key})
@@ -91,10 +91,6 @@ def is_configuration(path: Path) -> bool:
 def start_from(document: Mapping[str, Any], *, id: str, title: str, group: str) -> Start:
     """A configuration that no file of its own holds."""
     return Start(id, title, group, "", _base(document), None)
-
-
-def _is_study(document: Mapping[str, Any]) -> bool:
-    return any(section in document for section in ("axes", "linked", "point", "base", "study"))
 
 
 def _headline(file: Path) -> tuple[str, str]:

@@ -120,11 +120,6 @@ class TableHistory:
         """From the first commit to the last."""
         return (self.commits[-1].time_us - self.commits[0].time_us) / 1000.0
 
-    @property
-    def has_durations(self) -> bool:
-        """Whether a report or a log says how long commits took."""
-        return any(commit.duration_ms is not None for commit in self.commits)
-
 
 def in_order(commits: Iterable[Commit]) -> tuple[Commit, ...]:
     """By time; equal times by the table's own number."""

@@ -1,4 +1,4 @@
-"""This file draws the page of an observed table: commits over time, kinds, gaps, writers, manifest growth.
+"""The page of an observed table: commits over time, kinds, gaps, writers, manifest growth.
 
 One HTML file without a script; the charts are pictures inside it. What was seen comes from ``endive.observation``.
 """
@@ -32,6 +32,7 @@ def observed_page(history: TableHistory, seen: Mapping[str, Any]) -> str:
         for title, spec in charts
         if spec is not None
     ]
+    off = [rate["text"] for rate in seen.get("rates", {}).values() if not rate["holds"]]
     return "\n".join(
         (
             "<!doctype html>",
@@ -40,7 +41,7 @@ def observed_page(history: TableHistory, seen: Mapping[str, Any]) -> str:
             f"<title>{escape(history.name)} · Endive</title><style>{_STYLE}</style></head>",
             f"<body><header><h1>{escape(history.name)}: what was seen</h1></header><main>",
             f'<div class="answer"><p>{escape(sentence(seen))}</p></div>',
-            _list("Read this first", [*seen["notes"], *_rates(seen)]),
+            _list("Read this first", [*seen["notes"], *off]),
             _list("Assumed, not seen", [*seen["assumed"]]),
             _sources(seen["sources"]),
             *figures,
@@ -61,11 +62,6 @@ def sentence(seen: Mapping[str, Any]) -> str:
         f"{seen['commits']:,} commits from {seen['first']} to {seen['last']}, {seen['commits_per_hour']:,.1f} per "
         f"hour: {kinds}. {kept}"
     )
-
-
-def _rates(seen: Mapping[str, Any]) -> list[str]:
-    """Sources that the model lets commit too seldom or too often."""
-    return [rate["text"] for rate in seen.get("rates", {}).values() if not rate["holds"]]
 
 
 def _list(title: str, lines: Sequence[str]) -> str:

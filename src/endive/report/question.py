@@ -79,7 +79,8 @@ class Question:
         if level is None:
             return f"The objective ({self.objective.text}) is {'not ' if is_denied else ''}met {where}"
         share = f"at least {100 * level:g} %"
-        if self.is_of_all and self._is_of_sources() and self.sources > 1:
+        is_of_sources = any(subject.scope != WHOLE_RUN for subject in self.objective.subjects)
+        if self.is_of_all and is_of_sources and self.sources > 1:
             if is_denied:
                 return f"Not every source commits {share} of its txns {where}"
             return f"Every source commits {share} of its txns {where}"
@@ -131,9 +132,6 @@ class Question:
         if isinstance(tree, Junction) and tree.word != "and":
             return None
         return self.success_min if all(_is_success(part) for part in comparisons(tree)) else None
-
-    def _is_of_sources(self) -> bool:
-        return any(subject.scope != WHOLE_RUN for subject in self.objective.subjects)
 
 
 def find_question(study: Study) -> Question:

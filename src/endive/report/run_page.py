@@ -66,7 +66,8 @@ def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]
     outcome = {True: "holds", False: "does not hold", None: "cannot be judged"}[verdict.holds]
     headline = f"In this run the objective ({verdict.objective.text}) {outcome}; {ONE_RUN}."
     warnings = [f"warning: {text}" for text in summary["warnings"]]
-    lines = (f"{folder.name}: seed {summary['seed']}, one run", headline, *_source_lines(summary), *warnings)
+    sources = [f"{name}: {_counts(block)}" for name, block in summary["by_source"].items()]
+    lines = (f"{folder.name}: seed {summary['seed']}, one run", headline, *sources, *warnings)
     title = summary.get("label") or folder.name
     charts = _charts(summary, config, txns)
     figures = [
@@ -109,11 +110,6 @@ def _figure(summary: Mapping[str, Any], subject: Subject) -> Estimate:
     for part in subject.field.path:
         block = None if block is None else block.get(part)
     return Estimate(None if block is None else float(block))
-
-
-def _source_lines(summary: Mapping[str, Any]) -> list[str]:
-    """One line for each source: counts first."""
-    return [f"{name}: {_counts(block)}" for name, block in summary["by_source"].items()]
 
 
 def _counts(block: Mapping[str, Any]) -> str:

@@ -35,18 +35,10 @@ CLIENTS_MAX = 1_000_000
 PerSecond = Annotated[float, Number(1000.0 / GAP_MS_MAX, 1000.0 / GAP_MS_MIN)]
 
 
-def _think_tag(value: Any) -> str:
-    return "<table>" if isinstance(value, (dict, Table)) else "<number>"
-
-
-def _as_distribution(value: Any) -> Any:
-    return Fixed(ms=value) if isinstance(value, float) else value
-
-
 _THINK_FORMS = Annotated[
     Annotated[LatencyMs, Tag("<number>")] | Annotated[Distribution, Tag("<table>")],
-    Discriminator(_think_tag),
-    AfterValidator(_as_distribution),
+    Discriminator(lambda value: "<table>" if isinstance(value, (dict, Table)) else "<number>"),
+    AfterValidator(lambda value: Fixed(ms=value) if isinstance(value, float) else value),
 ]
 ThinkTime = Annotated[Spec, Forms(_THINK_FORMS, "a number of milliseconds or a distribution table")]
 

@@ -5,13 +5,12 @@ What a choice costs is ``endive.transaction``'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from endive.config.values import Check, Number, OneOf, Table, Whole, refusal
+from endive.config.values import Check, Number, OneOf, Table, Whole, refusal, stated
 from endive.vocabulary import RELEASES
 
 MANIFESTS_PER_COMMIT_MAX = 1_000.0
@@ -106,17 +105,10 @@ PRESETS: dict[str, dict[str, str]] = {
 CHOICES = tuple(PRESETS["iceberg"])
 
 
-def _preset(choice: str) -> Callable[[dict[str, Any]], str]:
-    return lambda data: PRESETS[data.get("protocol", "iceberg")][choice]
-
-
 def _choice(name: str, description: str) -> Any:
     by_protocol = ", ".join(f"{protocol}: {choices[name]}" for protocol, choices in PRESETS.items())
-    return Field(
-        default_factory=_preset(name),
-        description=description,
-        json_schema_extra={"default_text": f"by protocol ({by_protocol})"},
-    )
+    text = f"by protocol ({by_protocol})"
+    return stated(lambda data: PRESETS[data.get("protocol", "iceberg")][name], text, description)
 
 
 class CommitConfig(Table):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -11,10 +11,6 @@ from endive.config.values import Bytes, Count, ItemBytes, Milliseconds, OneOf, T
 CHECKPOINT_INTERVALS: Final = {"spark": 10, "delta_rs": 100}
 RETRIES: Final = {"spark": 9_999_999, "delta_rs": 15}  # after the first attempt
 INTERVAL_MAX: Final = 1_000_000
-
-
-def _interval(data: dict[str, Any]) -> int:
-    return CHECKPOINT_INTERVALS[data.get("client", "spark")]
 
 
 class DeltaConfig(Table):
@@ -27,7 +23,7 @@ class DeltaConfig(Table):
         "(lists the log before each of at most 16 attempts, and brings its table up to date before it tries again).",
     )
     checkpoint_interval: Annotated[int, Whole(1, INTERVAL_MAX)] = stated(
-        _interval,
+        lambda data: CHECKPOINT_INTERVALS[data.get("client", "spark")],
         "10; 100 with client delta_rs",
         "Commits from one checkpoint to the next (`delta.checkpointInterval`).",
     )

@@ -265,13 +265,9 @@ class Mixture(Family):
         return {"distribution": "mixture", "components": components, **floor}
 
 
-def _distribution_tag(value: Any) -> str:
-    return "<mixture>" if family_tag(value) == "<mixture>" else "<simple>"
-
-
 _FORMS = Annotated[
     Annotated[_SIMPLE_FORMS, Tag("<simple>")] | Annotated[Mixture, Tag("<mixture>")],
-    Discriminator(_distribution_tag),
+    Discriminator(lambda value: "<mixture>" if family_tag(value) == "<mixture>" else "<simple>"),
     refuse_unknown_family(FAMILY_NAMES, EXAMPLE),
 ]
 Distribution = Annotated[Spec, Forms(_FORMS, "a distribution table")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -94,8 +94,4 @@ class AfterFailure(Table):
     )
 
 
-def _spell_out(value: Any) -> Any:
-    return {"kind": value} if isinstance(value, str) else value
-
-
-Aftermath = Annotated[AfterFailure, BeforeValidator(_spell_out)]
+Aftermath = Annotated[AfterFailure, BeforeValidator(lambda value: {"kind": value} if isinstance(value, str) else value)]

@@ -91,10 +91,6 @@ class ShortRuntime(Spec):
         return {"distribution": "lognormal", "mean_ms": self.mean_ms, "sigma": self.sigma, "shift_ms": self.min_ms}
 
 
-def _runtime_tag(value: Any) -> str:
-    return "<short>" if isinstance(value, dict) and "distribution" not in value else "<table>"
-
-
 def _table_of(value: Any) -> Any:
     """A time as text is always that long."""
     milliseconds = parse_duration_ms(value) if isinstance(value, str) else None
@@ -107,7 +103,7 @@ def _table_of(value: Any) -> Any:
 
 _RUNTIME_FORMS = Annotated[
     Annotated[ShortRuntime, Tag("<short>")] | Annotated[Distribution, Tag("<table>")],
-    Discriminator(_runtime_tag),
+    Discriminator(lambda value: "<short>" if isinstance(value, dict) and "distribution" not in value else "<table>"),
     BeforeValidator(_table_of),
     AfterValidator(spell_out),
 ]

@@ -147,7 +147,8 @@ class Study:
         for values in self.combinations():
             total += 1
             try:
-                config = parse_config(apply_overrides(self.base, _settings(values)), source="<study>")
+                settings = {key: value for key, value in values.items() if "." in key}  # the rest are names of its own
+                config = parse_config(apply_overrides(self.base, settings), source="<study>")
                 point = SweepPoint(len(points), values, config, config.config_hash())
             except ConfigError as error:
                 for problem in error.problems:
@@ -155,7 +156,7 @@ class Study:
             else:
                 points.append(point)
         if refused:
-            raise ConfigError(_explain(refused, total))
+            raise ConfigError(f"{_cause(having, total)}: {problem}" for problem, having in refused.items())
         if not points:
             raise ConfigError("The grid is empty: the [[drop]] conditions leave no combination.")
         self._refuse_too_many_runs(len(points))
@@ -225,16 +226,6 @@ def load_study(
     if slo is not None:
         study = study.with_objective(slo)
     return study if seed_count is None else study.with_seeds(seed_count)
-
-
-def _settings(values: Values) -> Values:
-    """What of a point's values goes into the configuration: names of the study's own have no dot."""
-    return {key: value for key, value in values.items() if "." in key}
-
-
-def _explain(refused: Mapping[str, Sequence[Values]], total: int) -> list[str]:
-    """One line per problem: which combinations have it, and what it is."""
-    return [f"{_cause(having, total)}: {problem}" for problem, having in refused.items()]
 
 
 def _cause(having: Sequence[Values], total: int) -> str:

@@ -60,7 +60,8 @@ def begins_us(commits: Sequence[Commit]) -> list[int]:
     """
     known = [each for each in commits if each.duration_ms is not None]
     single = [float(each.duration_ms or 0.0) for each in known if each.attempts in (1, None)]
-    one_ms = median(single) if single else min((_per_attempt_ms(each) for each in known), default=0.0)
+    per_attempt = (float(each.duration_ms or 0.0) / (each.attempts or 1) for each in known)
+    one_ms = median(single) if single else min(per_attempt, default=0.0)
     begins = []
     for commit in commits:
         if commit.is_submission or commit.duration_ms is None:
@@ -69,10 +70,6 @@ def begins_us(commits: Sequence[Commit]) -> list[int]:
             after_ms = one_ms * (_AFTER_STAMP + _CLEAN_UP * ((commit.attempts or 1) - 1))
             begins.append(commit.time_us - round(1000.0 * max(0.0, commit.duration_ms - after_ms)))
     return begins
-
-
-def _per_attempt_ms(commit: Commit) -> float:
-    return float(commit.duration_ms or 0.0) / (commit.attempts or 1)
 
 
 def fit_arrivals(commits: Sequence[Commit], window_ms: float, origin_us: int | None = None) -> FittedArrivals:

@@ -6,6 +6,7 @@ the table's properties; what it read, and how long it worked before it committed
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +17,8 @@ from endive.objectives import duration_text
 from endive.observation.exact_intervals import count_interval
 from endive.observation.fitting.arrivals import CLOSED, FEW, PERIODIC, FittedArrivals, fit_arrivals, quantile_table
 from endive.observation.fitting.partitions import partition_numbers, partition_weights
-from endive.observation.fitting.runtime_filter import runtime_filter_ms
 from endive.observation.fitting.writers import find_writers
-from endive.observation.history import DELETE, Commit, TableHistory
+from endive.observation.history import DELETE, TABLE_MOVED, Commit, TableHistory
 
 WORK_ASSUMED_MS: Final = 60_000.0
 WORKING_KINDS: Final = (
@@ -161,7 +161,7 @@ def _fit(
     arrivals = fit_arrivals(commits, window_ms, origin_us)
     kind = Counter(commit.kind for commit in commits).most_common(1)[0][0]
     overwrites = Counter(commit.overwrite for commit in commits if commit.overwrite)
-    filter_ms = runtime_filter_ms(commits, history.commits)
+    filter_ms = _runtime_filter_ms(commits, history.commits)
     work, is_assumed = _work(commits, kind, arrivals)
     if is_assumed and arrivals.pattern == CLOSED:
         arrivals = _busy(arrivals, float(work["ms"]))
@@ -229,3 +229,31 @@ def _whole(value: float | None) -> int | None:
 def usual(values: Sequence[float]) -> float | None:
     """The median, if there is any."""
     return median(values) if values else None
+
+
+def _runtime_filter_ms(own: Sequence[Commit], everybody: Sequence[Commit]) -> float:
+    """When Spark's copy-on-write filters its files, since a statement began; 0 of a source of which none failed then.
+
+    Such a statement fails before any attempt if a rival committed between its loading of the table and that moment
+    (``SparkCopyOnWriteScan.filter``: "Runtime file filtering is not possible"). A log tells which statements did, and
+    when their rivals committed: the moment is chosen so that as many met a rival before it as failed.
+    """
+    moved = [commit for commit in own if commit.reason == TABLE_MOVED]
+    if not moved:
+        return 0.0
+    ends_us = sorted(_end_us(commit) for commit in everybody if commit.is_committed)
+    met = sorted(ms for commit in own if (ms := _first_rival_ms(commit, ends_us)) < (commit.duration_ms or 0.0))
+    if len(met) < len(moved):  # some of those who moved the table are in no log; it filtered before it failed
+        return max(1.0, *(commit.duration_ms or 0.0 for commit in moved))
+    around = met[len(moved) - 1 : len(moved) + 1]
+    return max(1.0, round(sum(around) / len(around), 3))
+
+
+def _first_rival_ms(commit: Commit, ends_us: Sequence[int]) -> float:
+    """From its beginning to the first commit that ended after it."""
+    place = bisect_right(ends_us, commit.time_us)
+    return (ends_us[place] - commit.time_us) / 1000.0 if place < len(ends_us) else float("inf")
+
+
+def _end_us(commit: Commit) -> int:
+    return commit.time_us + round(1000.0 * (commit.duration_ms or 0.0)) if commit.is_submission else commit.time_us

@@ -30,15 +30,11 @@ def measured_table(measured: Measured) -> dict[str, Any]:
         ]
     }
     swaps = [
-        [clients, round(len(step.success_ms) / step.seconds, 3), round(_refused_percent(step), 1)]
+        [clients, round(step.per_s, 3), round(100.0 * step.refused_share, 1)]
         for clients, step in measured.swaps.items()
         if step.seconds and step.success_ms
     ]
     return {**table, "swaps": swaps} if swaps else table
-
-
-def _refused_percent(step: Any) -> float:
-    return 100.0 * len(step.refused_ms) / max(1, len(step.refused_ms) + len(step.success_ms))
 
 
 def check_store(document: Mapping[str, Any], name: str) -> list[Compared]:

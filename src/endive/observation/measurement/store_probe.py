@@ -52,6 +52,21 @@ class SwapStep:
     refused_ms: list[float] = field(default_factory=list)
     head_ms: list[float] = field(default_factory=list)
 
+    @property
+    def puts(self) -> int:
+        """Conditional puts, whether they succeeded or were refused."""
+        return len(self.success_ms) + len(self.refused_ms)
+
+    @property
+    def refused_share(self) -> float:
+        """Of the puts; nothing of none."""
+        return len(self.refused_ms) / max(1, self.puts)
+
+    @property
+    def per_s(self) -> float:
+        """Successes per second."""
+        return len(self.success_ms) / self.seconds if self.seconds else 0.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:

@@ -66,7 +66,8 @@ def profile_document(
         document["head_before_read"] = {"objects": asked, "known": note.known, "source": note.source}
     if "cas" in capabilities:
         share = fit_share(measured.swaps)
-        document["legs"] = {"cas": share, "source": source(_swaps(measured), "swaps by 1 to 16 clients, played again")}
+        puts = sum(step.puts for step in measured.swaps.values())
+        document["legs"] = {"cas": share, "source": source(puts, "swaps by 1 to 16 clients, played again")}
         tried = [document, *({**document, "contention": {"cas": each}} for each in _contentions(measured, date))]
         document = min(tried, key=lambda each: _misfit(each, measured))
     _mark_measured(document)
@@ -125,10 +126,6 @@ def _growing(measured: Measured, operation: str, date: str) -> dict[str, Any] | 
         "latency_per_mib_ms": round(per_mib, 3),
         "source": f"endive measure store, {date}: medians of {operation.upper()} at {sizes}",
     }
-
-
-def _swaps(measured: Measured) -> int:
-    return sum(len(step.success_ms) + len(step.refused_ms) for step in measured.swaps.values())
 
 
 def _contentions(measured: Measured, date: str) -> list[dict[str, Any]]:

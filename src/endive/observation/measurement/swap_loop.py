@@ -33,10 +33,8 @@ def fit_share(steps: Mapping[int, SwapStep]) -> float:
 
 def _error(step: SwapStep, clients: int, share: float) -> float:
     per_s, refused = play(clients, share, step.head_ms, step.success_ms, step.refused_ms)
-    real_refused = len(step.refused_ms) / (len(step.refused_ms) + len(step.success_ms))
-    real_per_s = len(step.success_ms) / step.seconds
-    off = math.log((refused + _SMALL) / (real_refused + _SMALL))
-    return off * off + math.log(per_s / real_per_s) ** 2
+    off = math.log((refused + _SMALL) / (step.refused_share + _SMALL))
+    return off * off + math.log(per_s / step.per_s) ** 2
 
 
 def play(

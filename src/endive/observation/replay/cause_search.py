@@ -120,23 +120,10 @@ def find_cause(
             continue  # a change that the rest of the configuration does not allow
         gain = misfit(before) - misfit(figures)
         if gain > max(GAIN_MIN, best[0] if best else 0.0):
-            counts = (_agreeing(figures), _agreeing(before), len(figures))
-            best = (
-                gain,
-                Cause(
-                    key=change.key,
-                    words=change.words,
-                    agree=counts[0],
-                    before=counts[1],
-                    total=counts[2],
-                    look=change.look,
-                ),
-            )
+            agree, agreed = (sum(figure.holds for _, figure in each) for each in (figures, before))
+            told = {"key": change.key, "words": change.words, "look": change.look}
+            best = gain, Cause(**told, agree=agree, before=agreed, total=len(figures))
     return None if best is None else best[1]
-
-
-def _agreeing(figures: Sequence[tuple[str, Figure]]) -> int:
-    return sum(figure.holds for _, figure in figures)
 
 
 def misfit(figures: Sequence[tuple[str, Figure]]) -> float:
@@ -146,7 +133,7 @@ def misfit(figures: Sequence[tuple[str, Figure]]) -> float:
 
 def _changes(document: Mapping[str, Any], scratch: Path, *, is_measured: bool) -> Iterator[Change]:
     for factor in FACTORS:
-        words = f"a store {factor:g} times as slow" if factor > 1.0 else f"a store {1 / factor:g} times as fast"
+        words = _describe_speed("a store", factor)
         slower = scale_store(document, factor, scratch)
         if slower is not None:
             yield Change(key=STORE, words=words, document=slower, look=_MEASURED if is_measured else _STORE)
@@ -160,9 +147,13 @@ def _changes(document: Mapping[str, Any], scratch: Path, *, is_measured: bool) -
             yield Change(key=f"source.{name}.{next(iter(keys))}", words=words, document=changed, look=look)
 
 
+def _describe_speed(what: str, factor: float) -> str:
+    return f"{what} {factor:g} times as slow" if factor > 1.0 else f"{what} {1 / factor:g} times as fast"
+
+
 def _catalog_changes(document: Mapping[str, Any], *, is_measured: bool) -> Iterator[Change]:
     for factor in FACTORS:
-        words = f"a catalog {factor:g} times as slow" if factor > 1.0 else f"a catalog {1 / factor:g} times as fast"
+        words = _describe_speed("a catalog", factor)
         look = _MEASURED if is_measured else _CATALOG
         yield Change(key=CATALOG, words=words, document=_scale_catalog(document, factor), look=look)
     for workers, factor in itertools.product(WORKERS, WORK_FACTORS):
@@ -182,15 +173,11 @@ def _of_source(source: Mapping[str, Any], format: str) -> Iterator[tuple[dict[st
     if isinstance(touched, int):
         yield from (({"touched_files": max(1, round(touched * by))}, _FILES[format]) for by in (0.2, 5.0, 20.0))
     runtime = source.get("runtime", {})
-    if _total(runtime) > 0.0:
+    if runtime.get("ms", 0.0) + sum(ms for _, ms in runtime.get("quantiles", ())) > 0.0:
         yield from (({"runtime": scale_times(runtime, by)}, _WORK) for by in (0.2, 0.5, 2.0, 5.0))
     yield from (({"retry": retries}, _RETRY[format]) for retries in RETRIES if retries != source.get("retry"))
     if source["arrivals"]["kind"] == "closed" and not source.get("keeps_table"):
         yield {"keeps_table": True}, _KEPT
-
-
-def _total(table: Mapping[str, Any]) -> float:
-    return float(table.get("ms", 0.0) + sum(ms for _, ms in table.get("quantiles", ())))
 
 
 def scale_times(table: Any, factor: float) -> Any:
@@ -212,8 +199,9 @@ def scale_store(document: Mapping[str, Any], factor: float, scratch: Path) -> di
     storage = document["storage"]
     if storage["provider"] == "constant":
         return apply_overrides(document, {"storage.latency_ms": storage["latency_ms"] * factor})
-    place = Path(storage["provider"]) if is_profile_path(storage["provider"]) else _built_in(storage["provider"])
-    if place is None or not place.is_file():
+    built_in = Path(profile_file.__file__).parent / "profiles" / f"{storage['provider']}.toml"
+    place = Path(storage["provider"]) if is_profile_path(storage["provider"]) else built_in
+    if not place.is_file():
         return None
     profile = read_toml(place)
     for part in ("latency", "objects", "floor"):
@@ -224,21 +212,20 @@ def scale_store(document: Mapping[str, Any], factor: float, scratch: Path) -> di
     return apply_overrides(document, {"storage.provider": str(file)})
 
 
-def _built_in(name: str) -> Path | None:
-    return Path(profile_file.__file__).parent / "profiles" / f"{name}.toml"
+def _catalog_latency(document: Mapping[str, Any], factor: float) -> Any:
+    """What one request to the catalog takes, so many times over."""
+    catalog = parse_config(document).to_dict()["catalog"]
+    latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
+    return scale_times(latency, factor)
 
 
 def _scale_catalog(document: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    catalog = parse_config(document).to_dict()["catalog"]
-    latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
     given = {key: value for key, value in document["catalog"].items() if key != "latency_ms"}
-    changed: dict[str, Any] = {**document, "catalog": {**given, "latency": scale_times(latency, factor)}}
-    return changed
+    return {**document, "catalog": {**given, "latency": _catalog_latency(document, factor)}}
 
 
 def _with_workers(document: Mapping[str, Any], workers: int, factor: float) -> dict[str, Any]:
     """So many workers, each busy for so many times the catalog's latency, which itself becomes the way there."""
-    catalog = parse_config(document).to_dict()["catalog"]
-    latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
-    service = {**document["catalog"].get("service", {}), "workers": workers, "time": scale_times(latency, factor)}
+    time = _catalog_latency(document, factor)
+    service = {**document["catalog"].get("service", {}), "workers": workers, "time": time}
     return {**document, "catalog": {**document["catalog"], "service": service}}

@@ -179,12 +179,10 @@ def figures_of(
     figures = []
     if len(real.times_ms) >= COUNT_MIN:
         span_h = float(real.times_ms[-1] - real.times_ms[0]) / 3.6e6
-        figures.append(
-            _figure("commits", "per hour", sides, lambda seen: _per_hour(seen, span_h), _rate_interval(span_h))
-        )
+        figures.append(_commits_per_hour(span_h, sides))
     is_few = len(real.times_ms) < COUNT_MIN  # and no rate tells then that the model fails what was committed
     if real.failed or ((knows_failures or is_few) and any(run.failed for run in runs)):
-        figures.append(_share("failed", sides, _failed))
+        figures.append(_share("failed", sides, lambda seen: (seen.failed, seen.ended)))
         known = [reason for reason in real.reasons if reason in REASONS]
         figures += [_share(f"failed: {reason}", sides, _failed_by(reason)) for reason in known]
     if len(real.attempts) + len(real.lost_attempts) >= COUNT_MIN:
@@ -229,17 +227,16 @@ def _band(values: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _per_hour(seen: Seen, span_h: float) -> float:
-    return (len(seen.times_ms) - 1) / span_h if span_h > 0.0 else math.nan
+def _commits_per_hour(span_h: float, sides: Sides) -> Figure:
+    def rate(seen: Seen) -> float:
+        return (len(seen.times_ms) - 1) / span_h if span_h > 0.0 else math.nan
 
-
-def _rate_interval(span_h: float) -> Callable[[Seen], tuple[float, float]]:
     def interval(seen: Seen) -> tuple[float, float]:
         count = len(seen.times_ms) - 1
         half = Z_95 * math.sqrt(count)
         return max(0.0, count - half) / span_h, (count + half) / span_h
 
-    return interval
+    return _figure("commits", "per hour", sides, rate, interval)
 
 
 def _retried(*, is_of_all: bool) -> Callable[[Seen], tuple[int, int]]:
@@ -256,10 +253,6 @@ def _failed_by(reason: str) -> Callable[[Seen], tuple[int, int]]:
     return lambda seen: (seen.reasons.get(reason, 0), seen.ended)
 
 
-def _failed(seen: Seen) -> tuple[int, int]:
-    return seen.failed, seen.ended
-
-
 def _share(name: str, sides: Sides, count: Callable[[Seen], tuple[int, int]]) -> Figure:
     def percent(seen: Seen) -> float:
         part, whole = count(seen)
@@ -270,15 +263,7 @@ def _share(name: str, sides: Sides, count: Callable[[Seen], tuple[int, int]]) ->
         low, high = share_interval(part, whole)
         return 100.0 * low, 100.0 * high
 
-    return _figure(
-        name,
-        "%",
-        sides,
-        percent,
-        interval,
-        allowed=SHARE_ALLOWED_POINTS,
-        is_relative=False,
-    )
+    return _figure(name, "%", sides, percent, interval, allowed=SHARE_ALLOWED_POINTS, is_relative=False)
 
 
 def _quantile(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from endive.answers.variation import scale_source
 from endive.config import apply_overrides, parse_overrides
+from endive.errors import ConfigError
 from endive.observation.folder import STORE_FILE, read_findings, read_history
 from endive.observation.folder_memory import given_document, read_memory
 from endive.observation.replay.cause_search import Cause, find_cause
 from endive.observation.replay.figures import Figure, Seen
 from endive.observation.replay.pace import EVEN, Pace, find_pace
-from endive.observation.replay.scaling import scaled
 from endive.observation.replay.stage import SEARCH_TXNS_MAX, SourceReplay, Stage
 
 SEEDS: Final = 20
@@ -131,7 +132,7 @@ def replay(
         base = stage.run(document, runs, place, lambda done: progress(done, total))
         changed: dict[str, list[Seen]] = {}
         if is_changed:
-            what_if = apply_overrides(scaled(document, scale), parse_overrides(overrides))
+            what_if = apply_overrides(scale_writers(document, scale), parse_overrides(overrides))
             changed = stage.run_ahead(what_if, document, runs, place, lambda done: progress(runs + done, total))
         result = Replay(
             table=findings["table"],
@@ -154,3 +155,32 @@ def replay(
             judge_uneven=None if uneven is None else lambda each: uneven.judge(each, place),
         )
     return replace(result, cause=cause, is_searched=True)
+
+
+def scale_writers(document: Mapping[str, Any], scale: float) -> dict[str, Any]:
+    """The same configuration with ``scale`` times the writers: what ``endive replay --scale 2`` means.
+
+    Clients of a closed loop are multiplied. Of another source there are so many copies, ``name~2`` and on; a part of a
+    copy submits that much less often.
+    """
+    if not 0.01 <= scale <= 1000.0:
+        raise ConfigError(f"--scale {scale:g} is not allowed. Give a number from 0.01 to 1000.")
+    changed = apply_overrides(document, {})
+    changed["source"] = [part for source in changed["source"] for part in _copies(source, scale)]
+    return changed
+
+
+def _copies(source: dict[str, Any], scale: float) -> list[dict[str, Any]]:
+    if source["arrivals"]["kind"] == "closed":
+        return [scale_source(source, scale)]
+    whole, rest = int(scale), scale - int(scale)
+    shares = [1.0] * whole + ([rest] if rest > 1e-9 else [])
+    copies = []
+    for number, share in enumerate(shares, start=1):
+        copy = scale_source(source, share)
+        copy["name"] = source["name"] if number == 1 else f"{source['name']}~{number}"
+        if copy["arrivals"]["kind"] == "periodic" and number > 1:  # nobody starts clocks together
+            late_ms = copy["arrivals"]["period_ms"] * (number - 1) / len(shares)
+            copy["arrivals"]["offset_ms"] = copy["arrivals"].get("offset_ms", 0.0) + late_ms
+        copies.append(copy)
+    return copies

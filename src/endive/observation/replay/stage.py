@@ -18,13 +18,14 @@ from endive.config import apply_overrides, parse_config
 from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.fitting.findings import REPORTS, STATEMENTS, TIMED
 from endive.observation.fitting.rate_check import moved
+from endive.observation.fitting.sources import NO_WORK
 from endive.observation.folder import TRACE_FILE
 from endive.observation.logs.statement_log import FAILED
 from endive.observation.replay.cause_search import misfit
 from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, seen_of_trace
 from endive.observation.replay.latency_fit import Latency, fit_latencies, write_profile
 from endive.observation.replay.pace import EVEN, Pace
-from endive.observation.replay.trace import MARGIN_MS, NO_WORK, Trace, as_observed, loading_ms, reads_back
+from endive.observation.replay.trace import MARGIN_MS, Trace, as_observed, loading_ms, reads_back
 from endive.simulation import Simulation
 from endive.workload.trace_file import is_empty
 

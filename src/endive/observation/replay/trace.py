@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from endive.config import apply_overrides, parse_config
+from endive.observation.fitting.sources import NO_WORK
 from endive.observation.history import APPEND
 from endive.observation.replay.pace import EVEN, Pace
 from endive.simulation import Simulation
@@ -24,7 +25,6 @@ from endive.workload.trace_file import is_empty
 
 APPEND_KINDS = ("merge_append", "fast_append")
 MARGIN_MS = 60_000.0  # after the last commit, for it to end
-NO_WORK = {"distribution": "fixed", "ms": 0.0}
 
 Columns = Mapping[str, list[Any]]
 BySource = Mapping[str, float]
