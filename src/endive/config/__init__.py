@@ -9,26 +9,11 @@ from endive.config.keys import known_keys, nearest_key
 from endive.config.reading.load import configuration_file, load_simulation_config, parse_config, read_toml
 from endive.config.reading.overrides import apply_overrides, parse_overrides
 from endive.config.reading.recipe import Recipe, recipes
-from endive.config.sections.catalog import CatalogConfig
-from endive.config.sections.commit import CommitConfig
-from endive.config.sections.retries import RetryBackoff
-from endive.config.sections.simulation import ConflictConfig, TableConfig
-from endive.config.sections.source import SourceConfig, TransactionConfig
-from endive.config.sections.storage import LatencyOverride, StorageConfig
 from endive.config.simulation_config import SimulationConfig
 
 __all__ = [
-    "CatalogConfig",
-    "CommitConfig",
-    "ConflictConfig",
-    "LatencyOverride",
     "Recipe",
-    "RetryBackoff",
     "SimulationConfig",
-    "SourceConfig",
-    "StorageConfig",
-    "TableConfig",
-    "TransactionConfig",
     "apply_overrides",
     "configuration_file",
     "known_keys",

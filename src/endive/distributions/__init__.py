@@ -3,12 +3,12 @@
 Which latency an operation has, ``endive.storage`` says.
 """
 
-from endive.distributions.code import draw_ms, draw_us, sample_many_us, slowest_us
+from endive.distributions.code import draw_us, sample_many_us
 from endive.distributions.distribution import LatencyDistribution
 from endive.distributions.empirical import EmpiricalLatency
 from endive.distributions.exponential import ExponentialLatency
 from endive.distributions.fixed import FixedLatency
-from endive.distributions.from_table import DISTRIBUTION_NAMES, from_table
+from endive.distributions.from_table import from_table
 from endive.distributions.gamma import GammaLatency
 from endive.distributions.lognormal import LognormalLatency
 from endive.distributions.mixture import MixtureLatency
@@ -18,7 +18,6 @@ from endive.distributions.truncated_normal import TruncatedNormalLatency
 from endive.distributions.uniform import UniformLatency
 
 __all__ = [
-    "DISTRIBUTION_NAMES",
     "SUM_COUNT_MIN",
     "EmpiricalLatency",
     "ExponentialLatency",
@@ -30,10 +29,8 @@ __all__ = [
     "SizeBasedLatency",
     "TruncatedNormalLatency",
     "UniformLatency",
-    "draw_ms",
     "draw_sum_us",
     "draw_us",
     "from_table",
     "sample_many_us",
-    "slowest_us",
 ]

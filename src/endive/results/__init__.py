@@ -13,20 +13,17 @@ if TYPE_CHECKING:
     from endive.results.folder import RunFolder
     from endive.results.provenance import MODEL_VERSION, Provenance, package_version
     from endive.results.result import RowSink, SimulationResult
-    from endive.results.schema import N_ROW, ROW_FIELDS, SCHEMA_VERSION, TRANSACTION_SCHEMA
-    from endive.results.statistics import Counters, Statistics
+    from endive.results.schema import SCHEMA_VERSION, TRANSACTION_SCHEMA
+    from endive.results.statistics import Statistics
     from endive.results.summary import summarise
     from endive.results.window import Window
     from endive.results.writer import ResultWriter
 
 __all__ = [
     "MODEL_VERSION",
-    "N_ROW",
-    "ROW_FIELDS",
     "SCHEMA_VERSION",
     "TRANSACTION_SCHEMA",
     "Columns",
-    "Counters",
     "Fingerprint",
     "Provenance",
     "ResultWriter",
@@ -52,11 +49,8 @@ _HOMES = {
     "package_version": "endive.results.provenance",
     "RowSink": "endive.results.result",
     "SimulationResult": "endive.results.result",
-    "N_ROW": "endive.results.schema",
-    "ROW_FIELDS": "endive.results.schema",
     "SCHEMA_VERSION": "endive.results.schema",
     "TRANSACTION_SCHEMA": "endive.results.schema",
-    "Counters": "endive.results.statistics",
     "Statistics": "endive.results.statistics",
     "summarise": "endive.results.summary",
     "Window": "endive.results.window",

@@ -4,29 +4,10 @@ Providers, their profiles, and the one value that asks them: ``Request``. What o
 answer is for catalogs and transactions.
 """
 
-from endive.storage.client import Client, Clock, TracedRequest
+from endive.storage.client import Client, Clock
 from endive.storage.object_store import ObjectStore
-from endive.storage.profile import (
-    Contention,
-    Crowding,
-    CrowdTable,
-    Figure,
-    FigureRow,
-    Note,
-    Price,
-    Profile,
-    Throttling,
-    grouped_prices,
-)
-from endive.storage.profile_file import (
-    MEASURED,
-    ORIGINAL,
-    VINTAGES,
-    list_profiles,
-    load_profile,
-    names_supporting,
-    parse_profile,
-)
+from endive.storage.profile import Contention, Crowding, CrowdTable, Figure, Note, Profile, Throttling, grouped_prices
+from endive.storage.profile_file import MEASURED, ORIGINAL, VINTAGES, list_profiles, load_profile, names_supporting
 from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
 from endive.storage.providers import (
     AzureBlobStorageProvider,
@@ -43,12 +24,7 @@ from endive.storage.requests import (
     CATALOG,
     DELETE,
     HEAD,
-    LOG,
     MANIFEST,
-    MANIFEST_LIST,
-    METADATA,
-    N_OPERATIONS,
-    N_REQUEST_SLOTS,
     OBJECTS,
     OPERATIONS,
     READ,
@@ -62,13 +38,8 @@ __all__ = [
     "CATALOG",
     "DELETE",
     "HEAD",
-    "LOG",
     "MANIFEST",
-    "MANIFEST_LIST",
     "MEASURED",
-    "METADATA",
-    "N_OPERATIONS",
-    "N_REQUEST_SLOTS",
     "OBJECTS",
     "OPERATIONS",
     "ORIGINAL",
@@ -86,12 +57,10 @@ __all__ = [
     "Exchange",
     "FifoQueueProvider",
     "Figure",
-    "FigureRow",
     "GCPStorageProvider",
     "InstantStorageProvider",
     "Note",
     "ObjectStore",
-    "Price",
     "Profile",
     "Request",
     "S3ExpressStorageProvider",
@@ -99,10 +68,8 @@ __all__ = [
     "StorageProvider",
     "StorageResult",
     "Throttling",
-    "TracedRequest",
     "grouped_prices",
     "list_profiles",
     "load_profile",
     "names_supporting",
-    "parse_profile",
 ]

@@ -15,10 +15,8 @@ from endive.workload.arrivals import (
     Trace,
     client_of,
     closed_index,
-    next_arrival_us,
-    turn_of,
 )
-from endive.workload.choice import Choice, choose_partitions, choose_tables
+from endive.workload.choice import Choice
 from endive.workload.picks import truncated_zipf_pmf
 from endive.workload.selectors import (
     PartitionSelector,
@@ -54,14 +52,10 @@ __all__ = [
     "WorkloadConfig",
     "ZipfPartitionSelector",
     "ZipfTableSelector",
-    "choose_partitions",
-    "choose_tables",
     "client_of",
     "closed_index",
     "draw_kind",
     "draw_transaction",
-    "next_arrival_us",
     "read_trace",
     "truncated_zipf_pmf",
-    "turn_of",
 ]
