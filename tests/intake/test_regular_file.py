@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 from endive.errors import IntakeError, ObservationError
-from endive.intake import lines, read_bytes, read_lines, refused_as
+from endive.intake import read_bytes, read_lines, refused_as, regular_file
 
 
 def refusal(path) -> str:
@@ -66,7 +66,7 @@ def test_lines_are_bounded_in_length_and_number(tmp_path, monkeypatch):
     path.write_bytes(b"one\r\n" + b"x" * 50 + b"\n\nlast")
 
     assert [b"one", b"x" * 11, b"", b"last"] == list(read_lines(path, bytes_max=100, line_bytes_max=10, noun="a log"))
-    monkeypatch.setattr(lines, "LINES_MAX", 3)
+    monkeypatch.setattr(regular_file, "LINES_MAX", 3)
     with pytest.raises(IntakeError, match="has more than 3 lines"):
         list(read_lines(path, bytes_max=100, line_bytes_max=10, noun="a log"))
     with pytest.raises(IntakeError, match="a log may have 20"):

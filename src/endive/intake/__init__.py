@@ -6,12 +6,9 @@ there. All of it raises ``IntakeError``, which ``refused_as`` turns into the err
 
 from endive.intake.avro import plain_avro
 from endive.intake.deadline import within
-from endive.intake.depth import NESTING_MAX, is_deeper_than
-from endive.intake.gzipped import expand_gzip, is_gzip
 from endive.intake.http_answer import fetch, refuse_other_host
-from endive.intake.json_text import parse_json, refuse_json_size
-from endive.intake.lines import read_lines
-from endive.intake.regular_file import open_regular, read_bytes, refused_as
+from endive.intake.json_text import NESTING_MAX, is_deeper_than, parse_json, refuse_json_size
+from endive.intake.regular_file import expand_gzip, is_gzip, open_regular, read_bytes, read_lines, refused_as
 
 __all__ = [
     "NESTING_MAX",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
 from endive.errors import IntakeError
-from endive.intake.depth import NESTING_MAX, is_deeper_than
 
+NESTING_MAX: Final = 32
 VALUES_MAX: Final = 6_000_000  # a list of empty lists takes twenty times its text in memory
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
@@ -36,6 +37,22 @@ def parse_json(content: bytes | str, *, name: str, bytes_max: int, values_max: i
     if "\\" in text and "\\ud" in text.lower() and _HALF_PAIR.search(json.dumps(document, ensure_ascii=False)):
         raise IntakeError(name, "holds half of a surrogate pair, which is no character.")
     return document
+
+
+def is_deeper_than(document: Any, levels: int = NESTING_MAX) -> bool:
+    """Whether anything lies below more objects and lists than are allowed; without recursion, which it would break."""
+    level: list[Any] = [document]
+    for _ in range(levels + 1):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, Mapping):
+                inner.extend(item.values())
+            elif isinstance(item, list):
+                inner.extend(item)
+        level = [item for item in inner if isinstance(item, (Mapping, list))]
+        if not level:
+            return False
+    return True
 
 
 def refuse_json_size(text: str | bytes, *, name: str, values_max: int = VALUES_MAX) -> None:

@@ -1,4 +1,4 @@
-"""Files: regular ones only, and no more of them than was said.
+"""Files: regular ones only, and no more of them than was said; their lines, and what is gzipped in them.
 
 A file is judged after it is opened, so that nothing can take its place in between, and opened without waiting, so that
 a pipe that nobody writes to does not hold the program.
@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from os import PathLike
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from endive.errors import EndiveError, IntakeError
+
+LINES_MAX: Final = 5_000_000
+MAGIC: Final = b"\x1f\x8b"
+_WITH_HEADER: Final = 16 + zlib.MAX_WBITS
 
 
 def read_bytes(path: str | PathLike[str], *, bytes_max: int, noun: str, name: str | None = None) -> bytes:
@@ -52,6 +58,59 @@ def open_regular(path: str | PathLike[str], *, bytes_max: int, noun: str, name: 
         os.close(descriptor)
         raise
     return os.fdopen(descriptor, "rb")
+
+
+def read_lines(
+    path: str | PathLike[str], *, bytes_max: int, line_bytes_max: int, noun: str, name: str | None = None
+) -> Iterator[bytes]:
+    """Each line without its end; a longer one is cut a byte beyond its limit, so that ``parse_json`` refuses it.
+
+    One after another: read whole, short lines take many times their text in memory.
+    """
+    called = name or f"'{path}'"
+    with open_regular(path, bytes_max=bytes_max, noun=noun, name=name) as file:
+        left = bytes_max  # it may grow while it is read
+        for number in count():
+            line = file.readline(line_bytes_max + 1)
+            rest = line
+            left -= len(rest)
+            while rest and not rest.endswith(b"\n") and left >= 0:
+                rest = file.readline(line_bytes_max + 1)
+                left -= len(rest)
+            if left < 0:
+                raise IntakeError(called, f"grows while it is read; {noun} may have {bytes_max:,} bytes.")
+            if not line:
+                return
+            if number >= LINES_MAX:
+                raise IntakeError(called, f"has more than {LINES_MAX:,} lines; so many are not read.")
+            yield line.rstrip(b"\r\n")
+
+
+def is_gzip(content: bytes) -> bool:
+    """Whether bytes begin as a gzip file does."""
+    return content[:2] == MAGIC
+
+
+def expand_gzip(content: bytes, *, bytes_max: int, name: str) -> bytes:
+    """What was compressed, no further than was said: a megabyte can hold a gigabyte of zeros.
+
+    Several members, one after another, count together.
+    """
+    parts: list[bytes] = []
+    left, rest = bytes_max + 1, content
+    while rest and left > 0:
+        expander = zlib.decompressobj(_WITH_HEADER)
+        try:
+            parts.append(expander.decompress(rest, left))
+        except zlib.error as error:
+            raise IntakeError(name, f"is not whole gzip data ({error}).") from None
+        left -= len(parts[-1])
+        if left > 0 and not expander.eof:
+            raise IntakeError(name, "is not whole gzip data (it ends too early).")
+        rest = expander.unused_data
+    if left <= 0:
+        raise IntakeError(name, f"expands to more than {bytes_max:,} bytes.")
+    return b"".join(parts)
 
 
 @contextmanager
