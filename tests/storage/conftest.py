@@ -11,7 +11,7 @@ import pytest
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.rng import stream_key
 from endive.storage import Client, Exchange, ObjectStore, Profile, StorageResult
-from endive.storage.profile import Contention, Figure
+from endive.storage.profile import ExtraTime, Figure
 from endive.storage.requests import CAPABILITIES, CONDITIONAL_OPERATIONS
 
 
@@ -89,7 +89,7 @@ def new_store(clock: FakeClock) -> Callable[..., ObjectStore]:
         figures = {(op, True): figure(FixedLatency(latency_ms)) for op in CAPABILITIES}
         if refusal_ms is not None:
             figures |= {(op, False): figure(FixedLatency(refusal_ms)) for op in CONDITIONAL_OPERATIONS}
-        late = Contention(window_ms=window_ms, penalty=FixedLatency(penalty_ms), text="made up", source="a test")
+        late = ExtraTime(window_ms=window_ms, extra=FixedLatency(penalty_ms), text="made up", source="a test")
         profile = Profile(
             name="made_up",
             title="Made up",

@@ -8,7 +8,7 @@ import pytest
 
 from endive.distributions import LognormalLatency
 from endive.errors import EngineError
-from endive.storage import Contention, ObjectStore, load_profile
+from endive.storage import ExtraTime, ObjectStore, load_profile
 from endive.storage.client import count_sent
 from endive.storage.requests import APPEND, CAS, CATALOG, LOG, TAIL_APPEND
 
@@ -78,7 +78,7 @@ def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(clock
 
 
 def test_success_refusal_and_penalty_are_drawn_at_counter_and_the_two_after_it(clock, new_client, register):
-    late = Contention(window_ms=5.8, penalty=LognormalLatency.by_median(6.1, 0.05), text="made up", source="a test")
+    late = ExtraTime(window_ms=5.8, extra=LognormalLatency.by_median(6.1, 0.05), text="made up", source="a test")
     store = ObjectStore(replace(load_profile("s3x"), contention={CAS: late}, crowding={}))
     store.attach(clock)
     rival, client = new_client(1), new_client(2)

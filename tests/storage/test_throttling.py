@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from endive.distributions import FixedLatency
-from endive.storage import CAS, Throttling
+from endive.storage import CAS, ExtraTime
 from endive.storage.contention import DRAW_DELAY
 
 
@@ -14,7 +14,7 @@ def throttling_store(new_store):
     """Requests take 10 ms, half of it to the server; within 3 ms of a rival's they wait 20 ms more."""
 
     def make(**rest):
-        held = Throttling(window_ms=3.0, delay=FixedLatency(20.0), text="made up", source="a test")
+        held = ExtraTime(window_ms=3.0, extra=FixedLatency(20.0), text="made up", source="a test")
         return new_store(latency_ms=10.0, refusal_ms=10.0, throttling={CAS: held}, **rest)
 
     return make
@@ -83,7 +83,7 @@ def test_the_delay_is_drawn_far_from_the_draws_of_other_requests(clock, new_clie
             self.drawn.append(counter)
             return super().sample_us(key, counter, size_bytes)
 
-    held = Throttling(window_ms=3.0, delay=Recorded(20.0), text="made up", source="a test")
+    held = ExtraTime(window_ms=3.0, extra=Recorded(20.0), text="made up", source="a test")
     store, evaluated = new_store(throttling={CAS: held}), []
 
     clock.start(swap(store, new_client(1), evaluated, 0, counter=40))

@@ -35,7 +35,7 @@ from endive.distributions import (
     LognormalLatency,
     MixtureLatency,
 )
-from endive.storage import MEASURED, Contention, Crowding, Figure, Profile, Throttling, load_profile
+from endive.storage import MEASURED, Crowding, ExtraTime, Figure, Profile, load_profile
 from verification.suites.closed_loop import OPERATIONS, run_closed_loop
 from verification.suites.measured_curves import GOALS, LATENCY_GOALS, Goal, MeasuredPoint
 
@@ -116,13 +116,13 @@ def with_figures(profile: Profile, op: str, figures: Figures) -> Profile:
     contention, throttling = dict(profile.contention), dict(profile.throttling)
     if "contention_ms" in figures:
         late = _mixed("penalty", figures)
-        contention[code] = Contention(
-            window_ms=figures["contention_ms"], penalty=late, text=repr(late), known=MEASURED, source=_SOURCE
+        contention[code] = ExtraTime(
+            window_ms=figures["contention_ms"], extra=late, text=repr(late), known=MEASURED, source=_SOURCE
         )
     if "throttling_ms" in figures:
         held = _mixed("delay", figures)
-        throttling[code] = Throttling(
-            window_ms=figures["throttling_ms"], delay=held, text=repr(held), known=MEASURED, source=_SOURCE
+        throttling[code] = ExtraTime(
+            window_ms=figures["throttling_ms"], extra=held, text=repr(held), known=MEASURED, source=_SOURCE
         )
     crowding = dict(profile.crowding)
     if "crowding_ms" in figures:

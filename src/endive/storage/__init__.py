@@ -6,7 +6,7 @@ answer is for catalogs and transactions.
 
 from endive.storage.client import Client, Clock
 from endive.storage.object_store import ObjectStore
-from endive.storage.profile import Contention, Crowding, CrowdTable, Figure, Note, Profile, Throttling, grouped_prices
+from endive.storage.profile import Crowding, CrowdTable, ExtraTime, Figure, Note, Profile, grouped_prices
 from endive.storage.profile_file import MEASURED, ORIGINAL, VINTAGES, list_profiles, load_profile, names_supporting
 from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
 from endive.storage.providers import (
@@ -51,10 +51,10 @@ __all__ = [
     "Client",
     "Clock",
     "ConstantStorageProvider",
-    "Contention",
     "CrowdTable",
     "Crowding",
     "Exchange",
+    "ExtraTime",
     "FifoQueueProvider",
     "Figure",
     "GCPStorageProvider",
@@ -67,7 +67,6 @@ __all__ = [
     "S3StorageProvider",
     "StorageProvider",
     "StorageResult",
-    "Throttling",
     "grouped_prices",
     "list_profiles",
     "load_profile",

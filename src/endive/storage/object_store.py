@@ -47,7 +47,7 @@ from endive.storage.contention import (
     request_leg_us,
     write_spacing_us,
 )
-from endive.storage.profile import Contention, Crowding, CrowdTable, Profile, Throttling
+from endive.storage.profile import Crowding, CrowdTable, ExtraTime, Profile
 from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
 from endive.storage.requests import (
     CONDITIONAL_OPERATIONS,
@@ -149,12 +149,12 @@ class ObjectStore(StorageProvider):
     def penalty(self, op: int) -> LatencyDistribution | None:
         """What a contended request waits longer for its answer."""
         contention = self.profile.contention.get(op)
-        return None if contention is None else contention.penalty
+        return None if contention is None else contention.extra
 
     def throttle_delay(self, op: int) -> LatencyDistribution | None:
         """How long a throttled request waits before it is evaluated."""
         throttling = self.profile.throttling.get(op)
-        return None if throttling is None else throttling.delay
+        return None if throttling is None else throttling.extra
 
     def crowd_tables(self, op: int) -> tuple[CrowdTable, ...]:
         """What a success among rivals waits longer for its answer, by number of rivals."""
@@ -255,7 +255,7 @@ def _draw_other_us(store: ObjectStore, request: int, what: int, key: int, counte
     return store._draws_of(request).others_us[what](key, counter, size_bytes)
 
 
-def _window_us(near: Contention | Throttling | Crowding | None) -> int:
+def _window_us(near: ExtraTime | Crowding | None) -> int:
     return 0 if near is None else int(near.window_ms * 1000.0 + 0.5)
 
 

@@ -35,22 +35,14 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contention:
-    """A request that reaches an object within ``window_ms`` after a rival's is acknowledged later."""
+class ExtraTime:
+    """What a request takes longer that reaches an object within ``window_ms`` after a rival's.
+
+    A contended one is acknowledged later, a throttled one evaluated later.
+    """
 
     window_ms: float
-    penalty: LatencyDistribution
-    text: str
-    source: str
-    known: str = ASSUMED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Throttling:
-    """A request that reaches an object within ``window_ms`` after a rival's is evaluated later."""
-
-    window_ms: float
-    delay: LatencyDistribution
+    extra: LatencyDistribution
     text: str
     source: str
     known: str = ASSUMED
@@ -143,8 +135,8 @@ class Profile:
     min_latency_ms: float = 0.0  # floor of the profile's own figures
     min_latency_override_ms: float | None = None  # the user's floor, under everything
     leg_shares: Mapping[int, float] = field(default_factory=dict)
-    contention: Mapping[int, Contention] = field(default_factory=dict)
-    throttling: Mapping[int, Throttling] = field(default_factory=dict)
+    contention: Mapping[int, ExtraTime] = field(default_factory=dict)
+    throttling: Mapping[int, ExtraTime] = field(default_factory=dict)
     crowding: Mapping[int, Crowding] = field(default_factory=dict)
     writes_per_s_max: float = 0.0  # successful conditional writes to one object; 0 = no limit
     head_before_read: frozenset[int] = frozenset()  # objects whose read is preceded by a HEAD
@@ -285,10 +277,7 @@ class Profile:
     def _distributions(self) -> Iterator[LatencyDistribution]:
         yield from (figure.distribution for figure in (*self.figures.values(), *self.object_figures.values()))
         yield from self.overrides.values()
-        for late in self.contention.values():
-            yield late.penalty
-        for held in self.throttling.values():
-            yield held.delay
+        yield from (late.extra for late in (*self.contention.values(), *self.throttling.values()))
         for crowding in self.crowding.values():
             yield from (table.penalty for table in crowding.tables)
 
@@ -311,14 +300,10 @@ class Profile:
                         shown = floored(user, self.min_latency_override_ms or 0.0)
                         name_here, quantiles = f"{object_name} {name}", _quantiles(shown)
                         rows.append(FigureRow(name_here, repr(user), *quantiles, GIVEN, OVERRIDE_SOURCE))
-            if op in self.contention:
-                late = self.contention[op]
-                name, quantiles = f"{OPERATIONS[op]}, contended: plus", _quantiles(late.penalty)
-                rows.append(FigureRow(name, late.text, *quantiles, late.known, late.source))
-            if op in self.throttling:
-                held = self.throttling[op]
-                name, quantiles = f"{OPERATIONS[op]}, throttled: first", _quantiles(held.delay)
-                rows.append(FigureRow(name, held.text, *quantiles, held.known, held.source))
+            for late, words in ((self.contention, "contended: plus"), (self.throttling, "throttled: first")):
+                if op in late:
+                    name, quantiles = f"{OPERATIONS[op]}, {words}", _quantiles(late[op].extra)
+                    rows.append(FigureRow(name, late[op].text, *quantiles, late[op].known, late[op].source))
             if op in self.crowding:
                 rows += _crowd_rows(OPERATIONS[op], self.crowding[op])
         return rows

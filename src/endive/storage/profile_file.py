@@ -35,16 +35,15 @@ from endive.errors import ConfigError, ProfileError
 from endive.storage.contention import CROWD, CROWD_TABLES_MAX
 from endive.storage.profile import (
     BytePrices,
-    Contention,
     Crowding,
     CrowdTable,
+    ExtraTime,
     Figure,
     Note,
     ObjectKey,
     OutcomeKey,
     Price,
     Profile,
-    Throttling,
 )
 from endive.storage.profile_table import ProfileTable, nearest
 from endive.storage.requests import (
@@ -67,6 +66,8 @@ NAMES = tuple(BUILT_IN)
 _FOLDER = Path(__file__).parent / "profiles"
 _SUCCESS = "success"
 _FAILURE = "failure"
+NO_PENALTY = "is missing. Give the distribution of a contended answer's extra time"
+NO_DELAY = "is missing. Give the distribution of a throttled request's wait"
 
 
 def list_profiles(vintage: str = MEASURED) -> tuple[str, ...]:
@@ -120,8 +121,8 @@ def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Pro
         object_figures=_object_figures(table.table("objects"), capabilities),
         min_latency_ms=_noted_number(table, "floor", "min_latency_ms", notes),
         leg_shares=_leg_shares(table.table("legs"), capabilities, notes),
-        contention=_contention(table.table("contention"), capabilities),
-        throttling=_throttling(table.table("throttling"), capabilities),
+        contention=_extra_times(table.table("contention"), capabilities, "penalty", NO_PENALTY),
+        throttling=_extra_times(table.table("throttling"), capabilities, "delay", NO_DELAY),
         crowding=_crowding(table.table("crowding"), capabilities),
         writes_per_s_max=_noted_number(table, "write_limit", "writes_per_s_max", notes),
         head_before_read=_head_before_read(table.table("head_before_read"), notes),
@@ -261,30 +262,22 @@ def _leg_shares(table: ProfileTable, capabilities: frozenset[int], notes: dict[s
     return shares
 
 
-def _contention(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Contention]:
-    contention: dict[int, Contention] = {}
+def _extra_times(table: ProfileTable, capabilities: frozenset[int], key: str, missing: str) -> dict[int, ExtraTime]:
+    """By operation: a window, and what a request inside it takes longer."""
+    times: dict[int, ExtraTime] = {}
     for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
         _check_claimed(inner, op, capabilities)
-        late = _extra_time(inner, "penalty", "is missing. Give the distribution of a contended answer's extra time")
-        if late is not None:
-            window_ms, penalty, text, note = late
-            contention[op] = Contention(
-                window_ms=window_ms, penalty=penalty, text=text, known=note.known, source=note.source
-            )
-    return contention
-
-
-def _throttling(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Throttling]:
-    throttling: dict[int, Throttling] = {}
-    for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
-        _check_claimed(inner, op, capabilities)
-        held = _extra_time(inner, "delay", "is missing. Give the distribution of a throttled request's wait")
-        if held is not None:
-            window_ms, delay, text, note = held
-            throttling[op] = Throttling(
-                window_ms=window_ms, delay=delay, text=text, known=note.known, source=note.source
-            )
-    return throttling
+        window_ms, note = inner.number("window_ms", above=0.0), _note(inner)
+        given = inner.table(key)
+        if not given.is_given:
+            inner.problem(key, missing)
+        spec = given.rest()
+        extra = _distribution(spec, given) if given.is_given else None
+        inner.finish()
+        if extra is not None:
+            text = f"{_as_text(spec)}; window_ms = {window_ms:g}"
+            times[op] = ExtraTime(window_ms=window_ms, extra=extra, text=text, known=note.known, source=note.source)
+    return times
 
 
 def _crowding(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Crowding]:
@@ -313,19 +306,6 @@ def _crowd_table(table: ProfileTable) -> CrowdTable:
     table.finish()
     text = "" if penalty is None else _as_text(spec)
     return CrowdTable(rivals=int(rivals), penalty=penalty or FixedLatency(0.0), text=text)
-
-
-def _extra_time(table: ProfileTable, key: str, missing: str) -> tuple[float, LatencyDistribution, str, Note] | None:
-    """A window, what a request inside it takes longer, both as text, and the source."""
-    window_ms = table.number("window_ms", above=0.0)
-    note = _note(table)
-    inner = table.table(key)
-    if not inner.is_given:
-        table.problem(key, missing)
-    spec = inner.rest()
-    extra = _distribution(spec, inner) if inner.is_given else None
-    table.finish()
-    return None if extra is None else (window_ms, extra, f"{_as_text(spec)}; window_ms = {window_ms:g}", note)
 
 
 def _head_before_read(table: ProfileTable, notes: dict[str, Note]) -> frozenset[int]:
