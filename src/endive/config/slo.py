@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from endive.config.sections.stream import stream_problem, stream_problem_of
-from endive.config.values import Check, Table, refusal, stated
+from endive.config.values import Check, Table, key, refusal
 from endive.errors import ObjectiveError
 from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective
 from endive.objectives.objective import check_syntax
@@ -42,8 +42,8 @@ class ObjectiveText(Check):
 class SloSection(Table):
     """What a run is judged by; it changes no result."""
 
-    objective: Annotated[str, ObjectiveText()] | None = stated(
-        None, DEFAULT_OBJECTIVE, "What must hold, in the language of docs/reference/objectives.md."
+    objective: Annotated[str, ObjectiveText()] | None = key(
+        None, "What must hold, in the language of docs/reference/objectives.md.", DEFAULT_OBJECTIVE
     )
 
 

@@ -56,10 +56,14 @@ def refusal(text: str, *, key: str | None = None, shows_value: bool = True) -> P
     return PydanticCustomError("endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value})
 
 
-def stated(default: Any, default_text: str, description: str) -> Any:
-    """A key whose default the reference states in words: it depends on other keys, or its value says too little."""
+def key(default: Any, description: str, default_text: str | None = None) -> Any:
+    """A key that may be left out: what it is then, what it means, and its default in words where its value says less.
+
+    A default that is a function is asked with what the table holds besides.
+    """
     given: dict[str, Any] = {"default_factory": default} if callable(default) else {"default": default}
-    return Field(**given, description=description, json_schema_extra={"default_text": default_text})
+    extra = None if default_text is None else {"default_text": default_text}
+    return Field(**given, description=description, json_schema_extra=extra)
 
 
 def abridge(text: str) -> str:

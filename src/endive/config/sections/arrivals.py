@@ -25,8 +25,8 @@ from endive.config.values import (
     Table,
     Text,
     Whole,
+    key,
     refusal,
-    stated,
     unknown_name,
 )
 
@@ -47,9 +47,9 @@ class Poisson(Table):
     """A Poisson process: exponential gaps."""
 
     kind: Literal["poisson"] = "poisson"
-    per_s: PerSecond | None = Field(None, description="Rate, instead of mean_ms.")
-    mean_ms: GapMs = stated(
-        lambda data: 1000.0 / (data.get("per_s") or 1.0), "none", "Mean gap; this or per_s is required."
+    per_s: PerSecond | None = key(None, "Rate, instead of mean_ms.")
+    mean_ms: GapMs = key(
+        lambda data: 1000.0 / (data.get("per_s") or 1.0), "Mean gap; this or per_s is required.", "none"
     )
 
     @model_validator(mode="after")
@@ -95,8 +95,8 @@ class Closed(Table):
 
     kind: Literal["closed"] = "closed"
     clients: Annotated[int, Whole(1, CLIENTS_MAX)] = Field(description="Clients.")
-    think_ms: ThinkTime = stated(
-        Fixed(ms=0.0), "0.0", "Pause between the end of a txn and the next: a number or a distribution table."
+    think_ms: ThinkTime = key(
+        Fixed(ms=0.0), "Pause between the end of a txn and the next: a number or a distribution table.", "0.0"
     )
 
 
@@ -105,8 +105,8 @@ class Periodic(Table):
 
     kind: Literal["periodic"] = "periodic"
     period_ms: GapMs = Field(description="Time from one submission to the next.")
-    offset_ms: Milliseconds = Field(0.0, description="Time of the first one.")
-    jitter_ms: Milliseconds = Field(0.0, description="Each one is up to this much later.")
+    offset_ms: Milliseconds = key(0.0, "Time of the first one.")
+    jitter_ms: Milliseconds = key(0.0, "Each one is up to this much later.")
 
     @model_validator(mode="after")
     def _keeps_its_order(self) -> Self:
@@ -125,11 +125,10 @@ class Jobs(Table):
     kind: Literal["jobs"] = "jobs"
     jobs: Annotated[int, Whole(1, CLIENTS_MAX)] = Field(description="Jobs.")
     period_ms: GapMs = Field(description="Time from one tick of a job to its next.")
-    phase: Annotated[Literal["random", "spread", "together"], OneOf()] = Field(
-        "random",
-        description="When in the period each job ticks: at a moment drawn for it, evenly spread, or all at once.",
+    phase: Annotated[Literal["random", "spread", "together"], OneOf()] = key(
+        "random", "When in the period each job ticks: at a moment drawn for it, evenly spread, or all at once."
     )
-    jitter_ms: Milliseconds = Field(0.0, description="Each submission is up to this much later than its tick.")
+    jitter_ms: Milliseconds = key(0.0, "Each submission is up to this much later than its tick.")
 
     @model_validator(mode="after")
     def _keeps_its_order(self) -> Self:
@@ -143,9 +142,9 @@ class Trace(Table):
 
     kind: Literal["trace"] = "trace"
     path: Text = Field(description="The file; a relative path starts at the folder of the configuration.")
-    source: Text | None = stated(None, "all rows", "Only the rows whose column `source` says this.")
-    one_at_a_time: Flag = Field(
-        False, description="Whether the rows are those of one client: it submits none before the one before has ended."
+    source: Text | None = key(None, "Only the rows whose column `source` says this.", "all rows")
+    one_at_a_time: Flag = key(
+        False, "Whether the rows are those of one client: it submits none before the one before has ended."
     )
 
 

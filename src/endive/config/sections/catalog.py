@@ -25,8 +25,8 @@ from endive.config.values import (
     PositiveItemBytes,
     Table,
     Whole,
+    key,
     refusal,
-    stated,
 )
 
 TABLES_MAX = 100_000
@@ -72,115 +72,110 @@ def _wait(place: int) -> Any:
 class TableLock(Table):
     """A lock on each table; a client asks for it with its metadata written, and gives it back after the swap."""
 
-    kind: Annotated[Literal["hive", "dynamodb"], OneOf()] = Field(
+    kind: Annotated[Literal["hive", "dynamodb"], OneOf()] = key(
         "hive",
-        description="hive: the metastore queues those who ask, and each asks again until it is its turn; dynamodb: "
+        "hive: the metastore queues those who ask, and each asks again until it is its turn; dynamodb: "
         "Glue's optional lock manager, which queues nobody: whoever sees the lock held waits out lease_ms, tries to "
         "take it, and pauses.",
     )
-    wait_ms: Milliseconds = stated(
+    wait_ms: Milliseconds = key(
         _wait(0),
-        "50; 5000 with dynamodb",
         "Pause before it asks again, at first, plus up to a tenth of it "
         "(`iceberg.hive.lock-check-min-wait-ms`, `lock.acquire-interval-ms`).",
+        "50; 5000 with dynamodb",
     )
-    multiplier: Annotated[float, Number(1, 1000)] = stated(_wait(1), "1.5; 1 with dynamodb", "Growth of the pause.")
-    wait_max_ms: Milliseconds = stated(_wait(2), "5000", "Longest pause (`iceberg.hive.lock-check-max-wait-ms`).")
-    lease_ms: Milliseconds = Field(15_000.0, description="Lease of a lock that is held (`lock.heartbeat-timeout-ms`).")
-    timeout_ms: Milliseconds = Field(
+    multiplier: Annotated[float, Number(1, 1000)] = key(_wait(1), "Growth of the pause.", "1.5; 1 with dynamodb")
+    wait_max_ms: Milliseconds = key(_wait(2), "Longest pause (`iceberg.hive.lock-check-max-wait-ms`).", "5000")
+    lease_ms: Milliseconds = key(15_000.0, "Lease of a lock that is held (`lock.heartbeat-timeout-ms`).")
+    timeout_ms: Milliseconds = key(
         180_000.0,
-        description="How long it asks (`iceberg.hive.lock-timeout-ms`, `lock.acquire-timeout-ms`). With hive the "
+        "How long it asks (`iceberg.hive.lock-timeout-ms`, `lock.acquire-timeout-ms`). With hive the "
         "attempt then has failed and is retried, with dynamodb the txn has.",
     )
-    latency: Distribution = stated(
+    latency: Distribution = key(
         lambda: catalog_profile(DYNAMODB).latency,
-        "DynamoDB's",
         "Latency of one request to DynamoDB; Hive's are catalog.latency.",
+        "DynamoDB's",
     )
 
 
 class PartitionsConfig(Table):
     """``[catalog.partitions]``."""
 
-    enabled: Flag = Field(False, description="Whether tables are partitioned.")
-    per_table: PartitionCounts | None = Field(
-        None, description="Partitions of each table, one number for each, instead of num_partitions."
+    enabled: Flag = key(False, "Whether tables are partitioned.")
+    per_table: PartitionCounts | None = key(
+        None, "Partitions of each table, one number for each, instead of num_partitions."
     )
-    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = stated(
-        lambda data: max(data.get("per_table") or (1,)), "1", "Partitions of every table."
+    num_partitions: Annotated[int, Whole(1, PARTITIONS_MAX)] = key(
+        lambda data: max(data.get("per_table") or (1,)), "Partitions of every table.", "1"
     )
 
 
 class ServiceConfig(Table):
     """``[catalog.service]``."""
 
-    workers: Annotated[int, Whole(0, 1_000_000)] = Field(
-        0, description="Requests the server handles at once, the rest queue; 0 = no limit."
+    workers: Annotated[int, Whole(0, 1_000_000)] = key(
+        0, "Requests the server handles at once, the rest queue; 0 = no limit."
     )
-    calls_per_s: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = stated(
+    calls_per_s: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = key(
         None,
-        "no limit",
         "Calls the service takes per second, as a quota does; the others wait in a queue. Instead of "
         "workers and time: one worker, 1000 / calls_per_s ms for each call.",
+        "no limit",
     )
-    time: Distribution | None = Field(
-        None, description="Time a worker spends on one request, on top of catalog.latency."
+    time: Distribution | None = key(None, "Time a worker spends on one request, on top of catalog.latency.")
+    commit_latency: Distribution | None = key(
+        None, "Latency of the request that commits, where it differs from catalog.latency.", "catalog.latency"
     )
-    commit_latency: Distribution | None = stated(
-        None, "catalog.latency", "Latency of the request that commits, where it differs from catalog.latency."
+    server_retries: Annotated[int, Whole(0, 1_000_000)] = key(
+        0, "Times the server itself tries a refused append again, on the newest base (hypothetical)."
     )
-    server_retries: Annotated[int, Whole(0, 1_000_000)] = Field(
-        0, description="Times the server itself tries a refused append again, on the newest base (hypothetical)."
-    )
-    reads_metadata: Annotated[Literal["never", "load", "load_and_commit"], OneOf()] = stated(
+    reads_metadata: Annotated[Literal["never", "load", "load_and_commit"], OneOf()] = key(
         "never",
-        "never; load_and_commit with the profile polaris",
         "When a REST server reads metadata.json from the store: never (it serves it from its database, as "
         "Lakekeeper does), whenever a table is loaded, or before every commit too (Polaris).",
+        "never; load_and_commit with the profile polaris",
     )
-    answer_ms_per_mib: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = stated(
+    answer_ms_per_mib: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] | None = key(
         None,
-        "not charged",
         "Time that a MiB of table metadata takes in a REST server's answer: made, sent, parsed. Answers to "
         "loads, refreshes and commits carry the whole list of snapshots (#18073), so they grow until snapshots expire.",
+        "not charged",
     )
-    load_answer: Annotated[Literal["snapshots", "refs"], OneOf()] = Field(
+    load_answer: Annotated[Literal["snapshots", "refs"], OneOf()] = key(
         "snapshots",
-        description="What the answer to a load carries: all snapshots, or only those that a branch or tag names "
+        "What the answer to a load carries: all snapshots, or only those that a branch or tag names "
         "(`snapshot-loading-mode = refs`). Refreshes and commits are answered with all of them either way.",
     )
-    refusal: Annotated[Literal["retried", "final"], OneOf()] = Field(
+    refusal: Annotated[Literal["retried", "final"], OneOf()] = key(
         "retried",
-        description="Whether clients try again after a refusal; one that is answered 400 instead of 409 is final "
-        "(polaris #5138).",
+        "Whether clients try again after a refusal; one that is answered 400 instead of 409 is final (polaris #5138).",
     )
-    idempotency_keys: Flag = Field(
+    idempotency_keys: Flag = key(
         False,
-        description="Whether a commit carries a key by which the server knows it again (REST, Iceberg 1.11): after a "
+        "Whether a commit carries a key by which the server knows it again (REST, Iceberg 1.11): after a "
         "lost answer it is sent again until one comes back, and no outcome stays unknown.",
     )
-    rolls_back_compactions: Flag = Field(
+    rolls_back_compactions: Flag = key(
         False,
-        description="Whether the server takes compactions back that came between a commit and its base, if nothing "
+        "Whether the server takes compactions back that came between a commit and its base, if nothing "
         "else did (Polaris' polaris.config.rollback.compaction.on-conflicts.enabled).",
     )
-    rebase: Annotated[Literal["metadata", "list"], OneOf()] = Field(
+    rebase: Annotated[Literal["metadata", "list"], OneOf()] = key(
         "metadata",
-        description="What the server rewrites to put an append on another base: its metadata only, as the first "
+        "What the server rewrites to put an append on another base: its metadata only, as the first "
         "documents have it, or the manifest list too, which it reads, and which every format in use needs.",
     )
-    batch_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = stated(
+    batch_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = key(
         None,
-        "none: one by one",
         "Interval at whose multiples the server takes all commits to a table that have arrived, rewrites "
         "list and metadata once, and installs every append among them whatever its base (hypothetical).",
+        "none: one by one",
     )
-    lock: TableLock | None = Field(
-        None, description="The lock a client takes around the look at the pointer and the swap."
-    )
-    flavour: Annotated[Literal["pointer", "rest"], OneOf()] = Field(
+    lock: TableLock | None = key(None, "The lock a client takes around the look at the pointer and the swap.")
+    flavour: Annotated[Literal["pointer", "rest"], OneOf()] = key(
         "pointer",
-        description="pointer: the client writes the metadata and the server swaps a pointer (Hive, JDBC, "
+        "pointer: the client writes the metadata and the server swaps a pointer (Hive, JDBC, "
         "Glue); rest: the server checks before it writes the metadata.",
     )
 
@@ -216,71 +211,68 @@ def _is_log(data: dict[str, Any]) -> bool:
 class CatalogConfig(Table):
     """Where the current version of every table is kept, and how it is replaced."""
 
-    profile: Annotated[CatalogName, OneOf()] | None = Field(
+    profile: Annotated[CatalogName, OneOf()] | None = key(
         None,
-        description="A catalog service by name, for its latency and service.flavour; keys that are given go before "
+        "A catalog service by name, for its latency and service.flavour; keys that are given go before "
         "it. `endive catalogs` lists them and says how well their latency is known.",
     )
     type: Annotated[
         Literal["cas", "append", "instant", "service", "put_if_absent", "single_driver", "dynamodb"], OneOf()
-    ] = stated(
+    ] = key(
         lambda data: "cas" if data.get("profile") is None else "service",
-        "cas; service if a profile is named; put_if_absent with format delta",
         "One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
         "a server with workers; of Delta Lake: a log of numbered objects, the next of which is created if absent, "
         "by one process alone (S3SingleDriverLogStore), or by way of DynamoDB (S3DynamoDBLogStore); with a service, "
         "commits are catalog-managed. `mode` is an alias.",
+        "cas; service if a profile is named; put_if_absent with format delta",
     )
-    table_names: TableNames | None = Field(
-        None, description="A name for each table, by which a source's tables.only may call it."
-    )
-    num_tables: Annotated[int, Whole(1, TABLES_MAX)] = stated(
-        lambda data: len(data.get("table_names") or (1,)), "1; as many as table_names has", "Tables in the catalog."
+    table_names: TableNames | None = key(None, "A name for each table, by which a source's tables.only may call it.")
+    num_tables: Annotated[int, Whole(1, TABLES_MAX)] = key(
+        lambda data: len(data.get("table_names") or (1,)), "Tables in the catalog.", "1; as many as table_names has"
     )
     partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
-    scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = stated(
+    scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = key(
         _scope,
-        "catalog; partition if partitions.enabled; table if type is append, service or Delta's",
         "What a commit conflicts with: any commit, one to its group of tables, to its tables, or to its partitions.",
+        "catalog; partition if partitions.enabled; table if type is append, service or Delta's",
     )
-    num_groups: Annotated[int, Whole(1, TABLES_MAX)] = stated(
-        _groups, "none", "Groups the tables are hashed into; needed with scope = 'group'."
+    num_groups: Annotated[int, Whole(1, TABLES_MAX)] = key(
+        _groups, "Groups the tables are hashed into; needed with scope = 'group'.", "none"
     )
-    latency_ms: LatencyMs | None = stated(
-        None, "1.0; the profile's latency if one is named", "Fixed latency of one request."
+    latency_ms: LatencyMs | None = key(
+        None, "Fixed latency of one request.", "1.0; the profile's latency if one is named"
     )
-    latency: Distribution = stated(
+    latency: Distribution = key(
         _latency,
-        "the profile's, else fixed at latency_ms",
         "Latency of one request as a distribution, instead of latency_ms.",
+        "the profile's, else fixed at latency_ms",
     )
-    table_metadata_inlined: Flag = stated(
+    table_metadata_inlined: Flag = key(
         lambda data: data.get("type") != "service",
-        "true; false if type is service",
         "Whether table metadata lives inside the catalog instead of in an object of its own.",
+        "true; false if type is service",
     )
-    refusal_returns_snapshot: Flag = stated(
+    refusal_returns_snapshot: Flag = key(
         lambda data: data.get("type") in ("instant", "append"),
-        "true if type is instant or append, else false",
         "Whether a refused commit carries the current state, which saves a read; always with type append, "
         "never with type cas.",
+        "true if type is instant or append, else false",
     )
-    append_preset: Annotated[Literal["log", "append_design"], OneOf()] = Field(
-        "log",
-        description="Append catalog as the working implementation does it, or to the letter of the append design.",
+    append_preset: Annotated[Literal["log", "append_design"], OneOf()] = key(
+        "log", "Append catalog as the working implementation does it, or to the letter of the append design."
     )
-    compaction_threshold_bytes: PositiveBytes = Field(16_000_000, description="Bytes of log after which it is sealed.")
-    compaction_max_entries: Count = stated(
+    compaction_threshold_bytes: PositiveBytes = key(16_000_000, "Bytes of log after which it is sealed.")
+    compaction_max_entries: Count = key(
         lambda data: LOG_COMPACTION_MAX_ENTRIES if _is_log(data) else 0,
-        "10000; 0 with append_preset append_design",
         "Entries after which the log is sealed, 0 = no limit.",
+        "10000; 0 with append_preset append_design",
     )
-    log_entry_bytes: PositiveItemBytes = Field(100, description="Bytes of one intention record.")
-    physical_attempts_max: Count = stated(
+    log_entry_bytes: PositiveItemBytes = key(100, "Bytes of one intention record.")
+    physical_attempts_max: Count = key(
         lambda data: LOG_PHYSICAL_ATTEMPTS_MAX if _is_log(data) else 0,
-        "10; 0 with append_preset append_design",
         "Appends tried at new offsets within one attempt, 0 = no limit.",
+        "10; 0 with append_preset append_design",
     )
     service: ServiceConfig = Field(default_factory=lambda: ServiceConfig())
-    object_base_bytes: Bytes = Field(1000, description="Bytes of an empty catalog object.")
-    object_bytes_per_table: ItemBytes = Field(200, description="Bytes each table adds to the catalog object.")
+    object_base_bytes: Bytes = key(1000, "Bytes of an empty catalog object.")
+    object_bytes_per_table: ItemBytes = key(200, "Bytes each table adds to the catalog object.")

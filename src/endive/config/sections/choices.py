@@ -16,8 +16,8 @@ from endive.config.values import (
     Table,
     Whole,
     ZipfExponent,
+    key,
     refusal,
-    stated,
     unknown_name,
 )
 
@@ -32,9 +32,9 @@ class ExponentialCount(Table):
     """Rounded exponential, clipped."""
 
     distribution: Literal["exponential"] = "exponential"
-    mean: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] = Field(3.0, description="Mean.")
-    min: Annotated[int, Whole(0, 1_000_000)] = Field(1, description="Fewest.")
-    max: Annotated[int, Whole(1, 1_000_000)] = Field(10, description="Most.")
+    mean: Annotated[float, Number(0, 1_000_000, is_low_allowed=False)] = key(3.0, "Mean.")
+    min: Annotated[int, Whole(0, 1_000_000)] = key(1, "Fewest.")
+    max: Annotated[int, Whole(1, 1_000_000)] = key(10, "Most.")
 
 
 class FixedCount(Table):
@@ -48,8 +48,8 @@ class UniformCount(Table):
     """Equally likely whole numbers."""
 
     distribution: Literal["uniform"] = "uniform"
-    min: Annotated[int, Whole(0, 1_000_000)] = Field(1, description="Fewest.")
-    max: Annotated[int, Whole(1, 1_000_000)] = Field(10, description="Most.")
+    min: Annotated[int, Whole(0, 1_000_000)] = key(1, "Fewest.")
+    max: Annotated[int, Whole(1, 1_000_000)] = key(10, "Most.")
 
 
 class ShareOfFiles(Table):
@@ -133,29 +133,28 @@ TableList = Annotated[
 class TableChoice(Table):
     """Which tables a txn reads, and how many of them it writes."""
 
-    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = Field(1, description="Tables per txn.")
-    count_zipf: ZipfExponent | None = Field(
+    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = key(1, "Tables per txn.")
+    count_zipf: ZipfExponent | None = key(
         None,
-        description="Exponent of a truncated Zipf distribution of the tables per txn, instead of count. "
-        "`ntable.zipf` is an alias.",
+        "Exponent of a truncated Zipf distribution of the tables per txn, instead of count. `ntable.zipf` is an alias.",
     )
-    count_distribution: CountTable | None = Field(
-        None, description="Distribution of the tables per txn, instead of count; at least one, at most all there are."
+    count_distribution: CountTable | None = key(
+        None, "Distribution of the tables per txn, instead of count; at least one, at most all there are."
     )
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
-        "uniform", description="How tables are picked; zipf makes the first ones hot."
+    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = key(
+        "uniform", "How tables are picked; zipf makes the first ones hot."
     )
-    alpha: ZipfExponent = Field(1.5, description="Exponent.")
-    write_fraction: Share = Field(1.0, description="Share of the tables read that is written, at least one.")
-    only: TableList | None = stated(
+    alpha: ZipfExponent = key(1.5, "Exponent.")
+    write_fraction: Share = key(1.0, "Share of the tables read that is written, at least one.")
+    only: TableList | None = key(
         None,
-        "all",
         "The tables of this source, by number from 0 or by a name of `catalog.table_names`: one of them, "
         "or a list; it never touches the others.",
+        "all",
     )
-    one_each: Flag = Field(
+    one_each: Flag = key(
         False,
-        description="Whether every client or job of the source has a table of its own: the first has the first of "
+        "Whether every client or job of the source has a table of its own: the first has the first of "
         "`only`, or of all. Needs arrivals of kind 'closed' or 'jobs'.",
     )
 
@@ -178,21 +177,20 @@ PartitionWeights = Annotated[
 class PartitionChoice(Table):
     """Which partitions of each table a txn touches, and how many of them it writes."""
 
-    count: Annotated[int, Whole(1)] = Field(1, description="Partitions per table.")
-    count_distribution: CountTable | None = Field(
-        None,
-        description="Distribution of the partitions per table, instead of count; at least one, at most all it has.",
+    count: Annotated[int, Whole(1)] = key(1, "Partitions per table.")
+    count_distribution: CountTable | None = key(
+        None, "Distribution of the partitions per table, instead of count; at least one, at most all it has."
     )
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = Field(
-        "uniform", description="How partitions are picked; zipf makes the first ones hot."
+    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = key(
+        "uniform", "How partitions are picked; zipf makes the first ones hot."
     )
-    alpha: ZipfExponent = Field(1.5, description="Exponent.")
-    weights: PartitionWeights | None = Field(
+    alpha: ZipfExponent = key(1.5, "Exponent.")
+    weights: PartitionWeights | None = key(
         None,
-        description="How often each partition is picked, the first one first, instead of selection; one that is not in "
+        "How often each partition is picked, the first one first, instead of selection; one that is not in "
         "the list is never picked. `endive observe` finds them in a table's manifests.",
     )
-    write_fraction: Share = Field(1.0, description="Share of them that is written, at least one.")
+    write_fraction: Share = key(1.0, "Share of them that is written, at least one.")
 
 
 def own_tables(choice: TableChoice, catalog: CatalogConfig) -> tuple[int, ...]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
-from endive.config.values import Check, Number, OneOf, Table, Whole, refusal, stated
+from endive.config.values import Check, Number, OneOf, Table, Whole, key, refusal
 from endive.vocabulary import RELEASES
 
 MANIFESTS_PER_COMMIT_MAX = 1_000.0
@@ -108,21 +106,21 @@ CHOICES = tuple(PRESETS["iceberg"])
 def _choice(name: str, description: str) -> Any:
     by_protocol = ", ".join(f"{protocol}: {choices[name]}" for protocol, choices in PRESETS.items())
     text = f"by protocol ({by_protocol})"
-    return stated(lambda data: PRESETS[data.get("protocol", "iceberg")][name], text, description)
+    return key(lambda data: PRESETS[data.get("protocol", "iceberg")][name], description, text)
 
 
 class CommitConfig(Table):
     """How a txn turns its work into a new version."""
 
-    protocol: Protocol = Field(
+    protocol: Protocol = key(
         "iceberg",
-        description="Preset of the choices below: Java Iceberg as measured, PyIceberg, the refactoring "
+        "Preset of the choices below: Java Iceberg as measured, PyIceberg, the refactoring "
         "specification (swap first, repair after), the original experiments (the same, but real "
         "conflicts are merged), or Iceberg v4 as proposed (root manifests).",
     )
-    release: Annotated[str, RecordedRelease()] = Field(
+    release: Annotated[str, RecordedRelease()] = key(
         RELEASES[-1],
-        description="Release of Java Iceberg whose requests are meant, where those that were recorded differ. From "
+        "Release of Java Iceberg whose requests are meant, where those that were recorded differ. From "
         "1.10 on, what takes data files reads every delete manifest of the table, and a Transaction cleans up in one "
         "request. From 1.11 on, a fast append behind REST asks once more after its success, the check for deletion "
         "vectors is pruned by partition, and an expiry opens no manifests.",
@@ -147,9 +145,9 @@ class CommitConfig(Table):
     metadata: Annotated[Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"], OneOf()] = _choice(
         "metadata", "When the table metadata object is read and written."
     )
-    metadata_read: Annotated[Literal["as_needed", "each_attempt"], OneOf()] = Field(
+    metadata_read: Annotated[Literal["as_needed", "each_attempt"], OneOf()] = key(
         "as_needed",
-        description="Whether an attempt reads the table metadata object only where commit.metadata says so, or every "
+        "Whether an attempt reads the table metadata object only where commit.metadata says so, or every "
         "attempt does, the first included.",
     )
     history: Annotated[
@@ -163,11 +161,11 @@ class CommitConfig(Table):
         "Manifest merging: whole bins of enough manifests, never, in proportion to n_behind, or entries of a root "
         "manifest that one leaf takes.",
     )
-    min_count_to_merge: Annotated[int, Whole(2, 2**31 - 1)] = Field(
-        100, description="Smallest bin of manifests that is merged, or entries at which a root is flushed."
+    min_count_to_merge: Annotated[int, Whole(2, 2**31 - 1)] = key(
+        100, "Smallest bin of manifests that is merged, or entries at which a root is flushed."
     )
-    manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = Field(
-        1.5, description="Manifests read and written per snapshot behind."
+    manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = key(
+        1.5, "Manifests read and written per snapshot behind."
     )
     real_conflict: Annotated[Literal["abort", "merge"], OneOf()] = _choice(
         "real_conflict", "What a real conflict does: ends the txn, or merges manifests and tries again."

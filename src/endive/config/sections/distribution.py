@@ -23,6 +23,7 @@ from endive.config.values import (
     PositiveWeight,
     Sigma,
     Table,
+    key,
     refusal,
     unknown_name,
 )
@@ -46,8 +47,8 @@ class Spec(Table):
 class Family(Spec):
     """Keys that every family takes."""
 
-    min_latency_ms: LatencyMs | None = Field(
-        None, description="Floor applied after sampling; the distribution's mean and quantiles include it."
+    min_latency_ms: LatencyMs | None = key(
+        None, "Floor applied after sampling; the distribution's mean and quantiles include it."
     )
 
 
@@ -62,12 +63,12 @@ class Lognormal(Family):
     """Lognormal by mu, by median or by mean: three different parameters, exactly one of which is given."""
 
     distribution: Literal["lognormal"] = "lognormal"
-    mu: LogMean | None = Field(None, description="Mean of the logarithm of the value in ms.")
-    median_ms: PositiveLatencyMs | None = Field(None, description="Median, shift_ms included.")
-    mean_ms: PositiveLatencyMs | None = Field(None, description="True mean, shift_ms included.")
+    mu: LogMean | None = key(None, "Mean of the logarithm of the value in ms.")
+    median_ms: PositiveLatencyMs | None = key(None, "Median, shift_ms included.")
+    mean_ms: PositiveLatencyMs | None = key(None, "True mean, shift_ms included.")
     sigma: Sigma = Field(description="Standard deviation of the logarithm; 0 makes it constant.")
-    shift_ms: LatencyMs | None = Field(None, description="Added to every value.")
-    latency_per_mib_ms: PerMibMs | None = Field(None, description="Growth of the median per MiB; needs median_ms.")
+    shift_ms: LatencyMs | None = key(None, "Added to every value.")
+    latency_per_mib_ms: PerMibMs | None = key(None, "Growth of the median per MiB; needs median_ms.")
 
     @model_validator(mode="after")
     def _has_one_location(self) -> Self:
@@ -98,7 +99,7 @@ class TruncatedNormal(Family):
     distribution: Literal["truncated_normal"] = "truncated_normal"
     mean_ms: LatencyMs = Field(description="Mean before truncation.")
     stddev_ms: LatencyMs = Field(description="Standard deviation before truncation; 0 makes it constant.")
-    min_ms: LatencyMs = Field(0.0, description="No value lies below this.")
+    min_ms: LatencyMs = key(0.0, "No value lies below this.")
 
     @model_validator(mode="after")
     def _has_mass_left(self) -> Self:

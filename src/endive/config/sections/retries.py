@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
-from endive.config.values import Flag, Milliseconds, Number, OneOf, Probability, Table, Whole, stated
+from endive.config.values import Flag, Milliseconds, Number, OneOf, Probability, Table, Whole, key
 
 RERUNS_MAX = 1_000
 
@@ -55,41 +55,41 @@ BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
 class RetryBackoff(Table):
     """The pause before a retry."""
 
-    enabled: Flag = stated(
-        True, "true; false with protocol spec or merge, or format delta", "Whether a txn pauses before it tries again."
+    enabled: Flag = key(
+        True, "Whether a txn pauses before it tries again.", "true; false with protocol spec or merge, or format delta"
     )
-    policy: BackoffPolicy = stated(
+    policy: BackoffPolicy = key(
         "iceberg",
-        "iceberg; exponential if a figure below is given or the protocol is spec or merge",
         "iceberg: the pause plus up to jitter of it; exponential: plus or minus jitter; "
         "conservative, moderate, aggressive: exponential with figures of their own; fixed: base_ms each "
         "time; full_jitter: uniform from 0 to the pause; decorrelated_jitter: uniform from base_ms to "
         "multiplier times the last pause; none: no pause.",
+        "iceberg; exponential if a figure below is given or the protocol is spec or merge",
     )
-    base_ms: Milliseconds = stated(100.0, "by policy", "First pause.")
-    multiplier: Annotated[float, Number(1, 1000)] = stated(2.0, "by policy", "Growth per retry.")
-    max_ms: Milliseconds = stated(60_000.0, "by policy", "Longest pause, before jitter.")
-    jitter: Probability = stated(0.1, "by policy", "Random share of the pause.")
+    base_ms: Milliseconds = key(100.0, "First pause.", "by policy")
+    multiplier: Annotated[float, Number(1, 1000)] = key(2.0, "Growth per retry.", "by policy")
+    max_ms: Milliseconds = key(60_000.0, "Longest pause, before jitter.", "by policy")
+    jitter: Probability = key(0.1, "Random share of the pause.", "by policy")
 
 
 class AfterFailure(Table):
     """What follows a txn that did not commit."""
 
-    kind: Annotated[Literal["lost", "carried", "restart", "rerun"], OneOf()] = Field(
+    kind: Annotated[Literal["lost", "carried", "restart", "rerun"], OneOf()] = key(
         "lost",
-        description="lost: nothing, and what it wrote is gone; carried: its files go with the next commit (Kafka "
+        "lost: nothing, and what it wrote is gone; carried: its files go with the next commit (Kafka "
         "Connect up to 1.11); restart: the client goes down, loads its table anew and submits what was not committed "
         "after delay_ms (Flink); rerun: whoever scheduled it runs it again, up to `times` times, pause_ms after each "
         "failure (dbt, Airflow).",
     )
-    delay_ms: Milliseconds | None = stated(
-        None, "none: it must be given", "From the failure until the client that restarts submits again."
+    delay_ms: Milliseconds | None = key(
+        None, "From the failure until the client that restarts submits again.", "none: it must be given"
     )
-    times: Annotated[int, Whole(1, RERUNS_MAX)] = Field(3, description="Most reruns of one txn.")
-    pause_ms: Milliseconds = Field(300_000.0, description="From the failure until it is run again.")
-    unknown: Annotated[Literal["checked", "again"], OneOf()] = Field(
+    times: Annotated[int, Whole(1, RERUNS_MAX)] = key(3, "Most reruns of one txn.")
+    pause_ms: Milliseconds = key(300_000.0, "From the failure until it is run again.")
+    unknown: Annotated[Literal["checked", "again"], OneOf()] = key(
         "checked",
-        description="After commit_state_unknown: the next commit looks whether the one before is in the table's "
+        "After commit_state_unknown: the next commit looks whether the one before is in the table's "
         "history and leaves out what is there (Flink by checkpoint, Kafka Connect by offsets), or writes it again.",
     )
 

@@ -32,8 +32,8 @@ from endive.config.values import (
     Weight,
     Whole,
     Words,
+    key,
     refusal,
-    stated,
 )
 from endive.objectives.duration import parse_duration_ms
 from endive.vocabulary import KINDS
@@ -48,22 +48,18 @@ COMMITS_PER_JOB_MAX = 1_000
 class OperationTypes(Table):
     """Weights of the kinds of operation; only their proportions matter."""
 
-    fast_append: Weight = stated(0.0, "1.0 if the table is not given, else 0.0", "Appends that never merge manifests.")
-    merge_append: Weight = Field(0.0, description="Appends that merge manifests.")
-    validated_overwrite: Weight = Field(
-        0.0, description="Overwrites that validate against rivals (DELETE, UPDATE, MERGE)."
+    fast_append: Weight = key(0.0, "Appends that never merge manifests.", "1.0 if the table is not given, else 0.0")
+    merge_append: Weight = key(0.0, "Appends that merge manifests.")
+    validated_overwrite: Weight = key(0.0, "Overwrites that validate against rivals (DELETE, UPDATE, MERGE).")
+    rewrite_files: Weight = key(0.0, "Compactions.")
+    rewrite_manifests: Weight = key(0.0, "Rewrites of every manifest a table has.")
+    expire_snapshots: Weight = key(0.0, "Expiry of old snapshots; retain_last and expire_older_than_ms say which.")
+    blind_append: Weight = key(
+        0.0, "Delta: appends that have read nothing.", "1.0 if the table is not given and the format is delta, else 0.0"
     )
-    rewrite_files: Weight = Field(0.0, description="Compactions.")
-    rewrite_manifests: Weight = Field(0.0, description="Rewrites of every manifest a table has.")
-    expire_snapshots: Weight = Field(
-        0.0, description="Expiry of old snapshots; retain_last and expire_older_than_ms say which."
-    )
-    blind_append: Weight = stated(
-        0.0, "1.0 if the table is not given and the format is delta, else 0.0", "Delta: appends that have read nothing."
-    )
-    append_after_read: Weight = Field(0.0, description="Delta: appends of what was read from the table itself.")
-    merge: Weight = Field(0.0, description="Delta: MERGE, UPDATE and DELETE, copy-on-write or with deletion vectors.")
-    optimize: Weight = Field(0.0, description="Delta: compactions.")
+    append_after_read: Weight = key(0.0, "Delta: appends of what was read from the table itself.")
+    merge: Weight = key(0.0, "Delta: MERGE, UPDATE and DELETE, copy-on-write or with deletion vectors.")
+    optimize: Weight = key(0.0, "Delta: compactions.")
 
     @model_validator(mode="after")
     def _has_weight(self) -> Self:
@@ -75,9 +71,9 @@ class OperationTypes(Table):
 class ShortRuntime(Spec):
     """``{mean_ms, sigma, min_ms}``: a lognormal by its true mean, shifted by a minimum."""
 
-    mean_ms: PositiveLatencyMs = Field(180_000.0, description="True mean, min_ms included.")
-    sigma: Sigma = Field(1.5, description="Standard deviation of the logarithm.")
-    min_ms: LatencyMs = Field(30_000.0, description="No txn runs shorter than this.")
+    mean_ms: PositiveLatencyMs = key(180_000.0, "True mean, min_ms included.")
+    sigma: Sigma = key(1.5, "Standard deviation of the logarithm.")
+    min_ms: LatencyMs = key(30_000.0, "No txn runs shorter than this.")
 
     @model_validator(mode="after")
     def _lies_above_its_minimum(self) -> Self:
@@ -115,113 +111,107 @@ Runtime = Annotated[
 class PartialProgress(Table):
     """One job, several commits (Iceberg: `partial-progress.enabled`)."""
 
-    commits: Annotated[int, Whole(1, COMMITS_PER_JOB_MAX)] = Field(
-        10, description="Commits of a job, over groups of files that share none (`partial-progress.max-commits`)."
+    commits: Annotated[int, Whole(1, COMMITS_PER_JOB_MAX)] = key(
+        10, "Commits of a job, over groups of files that share none (`partial-progress.max-commits`)."
     )
-    threads: Annotated[int, Whole(1, COMMITS_PER_JOB_MAX)] = Field(
-        5,
-        description="Groups rewritten at a time, each committed by its thread (`max-concurrent-file-group-rewrites`).",
+    threads: Annotated[int, Whole(1, COMMITS_PER_JOB_MAX)] = key(
+        5, "Groups rewritten at a time, each committed by its thread (`max-concurrent-file-group-rewrites`)."
     )
 
 
 class SourceKeys(Table):
     """Keys of a source that ``[transaction]`` may give for all of them."""
 
-    operation_types: OperationTypes = Field(
-        default=OperationTypes(fast_append=1.0),
-        description="Weights of the kinds of operation; fast_append = 1.0 if the table is not given.",
+    operation_types: OperationTypes = key(
+        OperationTypes(fast_append=1.0),
+        "Weights of the kinds of operation; fast_append = 1.0 if the table is not given.",
     )
-    runtime: Runtime = Field(
-        default=spell_out(ShortRuntime()),
-        description="Time a txn works before it commits: a lognormal by its mean, a distribution, or one time for all.",
+    runtime: Runtime = key(
+        spell_out(ShortRuntime()),
+        "Time a txn works before it commits: a lognormal by its mean, a distribution, or one time for all.",
     )
-    tables: TableChoice = Field(default=TableChoice(), description="Choice of tables.")
-    partitions: PartitionChoice = Field(default=PartitionChoice(), description="Choice of partitions.")
-    keeps_table: Flag = Field(
+    tables: TableChoice = key(TableChoice(), "Choice of tables.")
+    partitions: PartitionChoice = key(PartitionChoice(), "Choice of partitions.")
+    keeps_table: Flag = key(
         False,
-        description="Whether a client loads its table once and keeps it from one commit to the next, as a streaming "
+        "Whether a client loads its table once and keeps it from one commit to the next, as a streaming "
         "job does; if not, every txn loads it anew. Needs clients: arrivals of kind 'closed' or 'jobs'.",
     )
-    retry: Annotated[int, Whole(0, RETRIES_MAX)] = stated(
+    retry: Annotated[int, Whole(0, RETRIES_MAX)] = key(
         4,
-        "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs",
         "Retries after a refused attempt.",
+        "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs",
     )
-    retry_backoff: RetryBackoff = Field(default=RetryBackoff(), description="The pause before a retry.")
-    total_timeout_ms: Milliseconds = stated(
+    retry_backoff: RetryBackoff = key(RetryBackoff(), "The pause before a retry.")
+    total_timeout_ms: Milliseconds = key(
         1_800_000.0,
-        "1800000; 0 with protocol spec or merge, or format delta",
         "Time after which a txn that is still retrying gives up; 0 = never.",
+        "1800000; 0 with protocol spec or merge, or format delta",
     )
-    application_retries: Annotated[int, Whole(0, RESTARTS_MAX)] = Field(
-        0, description="Times the application starts a txn over after a real conflict."
+    application_retries: Annotated[int, Whole(0, RESTARTS_MAX)] = key(
+        0, "Times the application starts a txn over after a real conflict."
     )
-    after_failure: Aftermath = Field(
-        default=AfterFailure(), description="What follows a txn that did not commit: a kind, or a table."
-    )
-    commit_queue: Annotated[str, Words()] | None = stated(
+    after_failure: Aftermath = key(AfterFailure(), "What follows a txn that did not commit: a kind, or a table.")
+    commit_queue: Annotated[str, Words()] | None = key(
         None,
-        "none: all commit as they are ready",
         "Name of a queue in which txns that have done their work wait for their turn to commit, one after "
         "another, as threads of one process do; sources that name the same queue share it. 'none' is none.",
+        "none: all commit as they are ready",
     )
-    gather_every_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = stated(
+    gather_every_ms: Annotated[float, Number(0, 3_600_000, is_low_allowed=False)] | None = key(
         None,
-        "none: one after another",
         "Makes a coordinator of commit_queue: at every multiple of this interval the files of all txns "
         "that wait there are committed at once, by one append (Kafka Connect, Flink's committer). Only for appends.",
+        "none: one after another",
     )
-    fresh_within_ms: Milliseconds | None = Field(
+    fresh_within_ms: Milliseconds | None = key(
         None,
-        description="How old the newest visible data of the source may be; results then tell the share of time in "
+        "How old the newest visible data of the source may be; results then tell the share of time in "
         "which they are older (stale_share). Changes nothing else.",
     )
-    isolation: Annotated[Literal["serializable", "snapshot", "write_serializable"], OneOf()] = Field(
+    isolation: Annotated[Literal["serializable", "snapshot", "write_serializable"], OneOf()] = key(
         "serializable",
-        description="Which rivals an operation that has read the table must not overlap. Delta: files that others add "
+        "Which rivals an operation that has read the table must not overlap. Delta: files that others add "
         "fail it, with write_serializable only those of rivals that have read too, with snapshot none.",
     )
-    overwrite: Annotated[Literal["row_delta", "overwrite_files", "replace_partitions"], OneOf()] = Field(
-        "row_delta", description="Which Iceberg operation a validated overwrite is."
+    overwrite: Annotated[Literal["row_delta", "overwrite_files", "replace_partitions"], OneOf()] = key(
+        "row_delta", "Which Iceberg operation a validated overwrite is."
     )
-    rewritten_manifests: Count = Field(
-        1, description="Existing manifests that hold files to be removed (F in the cost tables)."
-    )
-    partial_progress: PartialProgress | None = stated(
+    rewritten_manifests: Count = key(1, "Existing manifests that hold files to be removed (F in the cost tables).")
+    partial_progress: PartialProgress | None = key(
         None,
-        "none: one commit",
         "Makes every arrival a job of several commits: all start from the table as it was then, the "
         "runtime is that of one group, and touched_files are those of the whole job. Only for a source of compactions.",
+        "none: one commit",
     )
-    retain_last: Annotated[int, Whole(1, RETAINED_MAX)] | None = stated(
-        None, "1", "Newest snapshots that expire_snapshots keeps whatever their age."
+    retain_last: Annotated[int, Whole(1, RETAINED_MAX)] | None = key(
+        None, "Newest snapshots that expire_snapshots keeps whatever their age.", "1"
     )
-    expire_older_than_ms: Milliseconds | None = Field(
+    expire_older_than_ms: Milliseconds | None = key(
         None,
-        description="Age below which expire_snapshots keeps a snapshot; those there at first count as older. Without "
+        "Age below which expire_snapshots keeps a snapshot; those there at first count as older. Without "
         "it, age does not matter.",
     )
-    read: Annotated[Literal["table", "partitions", "files", "columns", "nothing"], OneOf()] | None = stated(
+    read: Annotated[Literal["table", "partitions", "files", "columns", "nothing"], OneOf()] | None = key(
         None,
-        "not said: as files, and a warning",
         "What an overwrite has read, as the filter says that its engine hands over; files that rivals add "
         "there fail it. table: no predicate on the target (MERGE ... ON t.id = s.id); partitions: one on the partition "
         "column; files: one on that and on a column whose statistics tell the files apart that it touches; columns: "
         "one on such a column alone; nothing: it replaces what is there, whatever it is (Delta's overwrite).",
+        "not said: as files, and a warning",
     )
-    adds_rows: Flag = Field(
-        True,
-        description="Whether an overwrite adds rows; a merge-on-read DELETE adds none, and so does one of whole files.",
+    adds_rows: Flag = key(
+        True, "Whether an overwrite adds rows; a merge-on-read DELETE adds none, and so does one of whole files."
     )
-    added_rows: Annotated[Literal["touched", "apart"], OneOf()] = Field(
+    added_rows: Annotated[Literal["touched", "apart"], OneOf()] = key(
         "touched",
-        description="Where the rows lie that an overwrite adds: among those of the files it touches (an UPDATE), or "
+        "Where the rows lie that an overwrite adds: among those of the files it touches (an UPDATE), or "
         "apart, in files whose statistics tell them from all that others have read (new keys). Others that have read "
         "files or columns mind the former only.",
     )
-    checks: Annotated[Literal["all", "added_rows", "none", "partitions"], OneOf()] = Field(
+    checks: Annotated[Literal["all", "added_rows", "none", "partitions"], OneOf()] = key(
         "all",
-        description="Which checks the engine asks for. all: Spark's MERGE and UPDATE, Trino; added_rows: Spark's "
+        "Which checks the engine asks for. all: Spark's MERGE and UPDATE, Trino; added_rows: Spark's "
         "merge-on-read DELETE, which does not look for delete files; none: Flink's upsert, Kafka Connect's deltas; "
         "partitions: an INSERT OVERWRITE whose writer gives Spark's option isolation-level (read = 'partitions' if it "
         "names its partitions; a dynamic one does not). Without it an overwrite of partitions checks nothing.",
@@ -229,59 +219,57 @@ class SourceKeys(Table):
     deletes: (
         Annotated[Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"], OneOf()]
         | None
-    ) = stated(
+    ) = key(
         None,
-        "position; vector with table.format_version = 3",
         "How a row delta deletes: by position, by key (a sink's upsert), or by deletion vectors (format "
         "v3); with both, the positions are those of rows it has just added.",
+        "position; vector with table.format_version = 3",
     )
-    delete_granularity: Annotated[Literal["file", "partition"], OneOf()] = Field(
+    delete_granularity: Annotated[Literal["file", "partition"], OneOf()] = key(
         "file",
-        description="Whether a row delta on a v2 table writes a file of position deletes for every data file and "
+        "Whether a row delta on a v2 table writes a file of position deletes for every data file and "
         "replaces the one which that has (Spark, unless write.delete.granularity says otherwise), or one for a "
         "partition, beside those that are there. A MERGE or UPDATE that replaces one fails from release 1.10 on if a "
         "rewrite of position deletes has done so before it.",
     )
-    rewritten_files: Annotated[Literal["data", "position_deletes"], OneOf()] = Field(
+    rewritten_files: Annotated[Literal["data", "position_deletes"], OneOf()] = key(
         "data",
-        description="What rewrite_files rewrites: data files (rewrite_data_files), or files of position deletes "
+        "What rewrite_files rewrites: data files (rewrite_data_files), or files of position deletes "
         "(rewrite_position_delete_files, format v2), which leaves data files alone; touched_files are then the data "
         "files whose deletes it rewrites.",
     )
-    commit_path: Annotated[Literal["table", "transaction", "epoch", "pyiceberg"], OneOf()] = Field(
+    commit_path: Annotated[Literal["table", "transaction", "epoch", "pyiceberg"], OneOf()] = key(
         "table",
-        description="How the engine commits: to the table (Spark, Flink); through a Transaction (Trino), which builds "
+        "How the engine commits: to the table (Spark, Flink); through a Transaction (Trino), which builds "
         "on the table as loaded and again if that has moved; as Spark's streaming, which refreshes the table before "
         "each epoch's commit; or as PyIceberg does beside engines in Java: the choices of commit.protocol = "
         "'pyiceberg', which builds its first attempt on the table as loaded, for this source alone.",
     )
-    runtime_filter_ms: Milliseconds = Field(
+    runtime_filter_ms: Milliseconds = key(
         0.0,
-        description="How long after loading its table a copy-on-write statement of Spark filters the files it has to "
+        "How long after loading its table a copy-on-write statement of Spark filters the files it has to "
         "rewrite. If the table has moved by then, it fails before any attempt (table_moved: 'Runtime file filtering is "
         "not possible'). Give it if the catalog's cache is off (cache-enabled = false: the time Spark plans), or if "
         "all writers are threads of one session (until the matching rows are found); 0: neither.",
     )
-    starting_sequence_number: Flag = Field(
+    starting_sequence_number: Flag = key(
         True,
-        description="Whether a compaction gives its files the sequence number it started from, as Spark, Trino and "
+        "Whether a compaction gives its files the sequence number it started from, as Spark, Trino and "
         "Flink do; it then survives deletes by key on its files.",
     )
-    referenced_files: Flag = Field(
+    referenced_files: Flag = key(
         True,
-        description="Whether a row delta names the data files its deletes belong to, as Spark's do; it then fails if "
+        "Whether a row delta names the data files its deletes belong to, as Spark's do; it then fails if "
         "one of them is gone.",
     )
-    touched_files: TouchedFiles | None = stated(
+    touched_files: TouchedFiles | None = key(
         None,
-        "not said",
         "Data files of a table whose rows one operation changes, rewrites or, for an append, adds to: a "
         "number, a share such as '5%', or a count table; needs table.data_files.",
+        "not said",
     )
-    real_conflict_probability: Probability = Field(
-        0.0,
-        description="Chance that a conflict on a table is real, instead of what follows from the files or partitions "
-        "touched.",
+    real_conflict_probability: Probability = key(
+        0.0, "Chance that a conflict on a table is real, instead of what follows from the files or partitions touched."
     )
 
     @field_validator("commit_queue", "gather_every_ms", mode="before")
@@ -299,16 +287,12 @@ class SourceKeys(Table):
 class TransactionConfig(Table):
     """What holds for the txns of every source alike."""
 
-    manifest_list_mode: Annotated[Literal["rewrite", "append"], OneOf()] = Field(
-        "rewrite", description="Manifest lists are rewritten, or appended to (ML+)."
+    manifest_list_mode: Annotated[Literal["rewrite", "append"], OneOf()] = key(
+        "rewrite", "Manifest lists are rewritten, or appended to (ML+)."
     )
-    manifest_list_seal_threshold_bytes: Bytes = Field(
-        0, description="Bytes after which a list is sealed and rewritten, 0 = never."
-    )
-    manifest_list_entry_bytes: PositiveItemBytes = Field(50, description="Bytes of one appended entry.")
-    conflicting_manifests: CountTable = Field(
-        default=ExponentialCount(), description="Manifests merged at a real conflict."
-    )
+    manifest_list_seal_threshold_bytes: Bytes = key(0, "Bytes after which a list is sealed and rewritten, 0 = never.")
+    manifest_list_entry_bytes: PositiveItemBytes = key(50, "Bytes of one appended entry.")
+    conflicting_manifests: CountTable = key(ExponentialCount(), "Manifests merged at a real conflict.")
 
 
 class SourceConfig(SourceKeys):
@@ -318,5 +302,5 @@ class SourceConfig(SourceKeys):
     arrivals: Arrivals = Field(
         description="When txns are submitted.", json_schema_extra={"example": '{kind = "poisson", mean_ms = 100.0}'}
     )
-    start_ms: Milliseconds = Field(0.0, description="No txn is submitted before.")
-    stop_ms: Milliseconds | None = stated(None, "the end", "No txn is submitted from here on.")
+    start_ms: Milliseconds = key(0.0, "No txn is submitted before.")
+    stop_ms: Milliseconds | None = key(None, "No txn is submitted from here on.", "the end")

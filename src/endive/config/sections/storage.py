@@ -23,8 +23,8 @@ from endive.config.values import (
     Table,
     Text,
     Whole,
+    key,
     refusal,
-    stated,
 )
 
 OBJECTS = (
@@ -117,17 +117,17 @@ Latency = Annotated[Spec, Forms(_LATENCY_FORMS, "a latency table")]
 class ObjectLatencies(Table):
     """``[storage.objects.<object>]``: one latency table per operation."""
 
-    read: Latency | None = Field(None, description="Latency of a read.")
-    write: Latency | None = Field(None, description="Latency of a write.")
-    head: Latency | None = Field(None, description="Latency of a HEAD request.")
-    delete: Latency | None = Field(None, description="Latency of a delete.")
-    cas: Latency | None = Field(None, description="Latency of a compare-and-swap that succeeds.")
-    cas_failure: Latency | None = Field(None, description="Latency of one that is refused.")
-    append: Latency | None = Field(None, description="Latency of a conditional append that succeeds.")
-    append_failure: Latency | None = Field(None, description="Latency of one that is refused.")
-    list: Latency | None = Field(None, description="Latency of a listing.")
-    create: Latency | None = Field(None, description="Latency of a creation if absent that succeeds.")
-    create_failure: Latency | None = Field(None, description="Latency of one that is refused.")
+    read: Latency | None = key(None, "Latency of a read.")
+    write: Latency | None = key(None, "Latency of a write.")
+    head: Latency | None = key(None, "Latency of a HEAD request.")
+    delete: Latency | None = key(None, "Latency of a delete.")
+    cas: Latency | None = key(None, "Latency of a compare-and-swap that succeeds.")
+    cas_failure: Latency | None = key(None, "Latency of one that is refused.")
+    append: Latency | None = key(None, "Latency of a conditional append that succeeds.")
+    append_failure: Latency | None = key(None, "Latency of one that is refused.")
+    list: Latency | None = key(None, "Latency of a listing.")
+    create: Latency | None = key(None, "Latency of a creation if absent that succeeds.")
+    create_failure: Latency | None = key(None, "Latency of one that is refused.")
 
 
 class ObjectsConfig(Table):
@@ -161,25 +161,22 @@ class StorageConfig(Table):
     last_checkpoint, checksum.
     """
 
-    provider: Text = stated(
+    provider: Text = key(
         "s3",
-        "s3; s3x if the catalog or the manifest lists are appended to",
         "s3, s3x, azure, azurex, gcp, instant, fifo, constant, or the path of a profile (.toml).",
+        "s3; s3x if the catalog or the manifest lists are appended to",
     )
-    vintage: Annotated[Literal["measured", "original"], OneOf()] = Field(
-        "measured",
-        description="Which figures of a built-in provider: measured ones, or those of the original design documents.",
+    vintage: Annotated[Literal["measured", "original"], OneOf()] = key(
+        "measured", "Which figures of a built-in provider: measured ones, or those of the original design documents."
     )
-    latency_ms: LatencyMs | None = Field(None, description="Latency of every request; needed with provider 'constant'.")
-    min_latency_ms: LatencyMs | None = stated(
-        None, "the profile's", "Floor of every request, instead of the profile's."
+    latency_ms: LatencyMs | None = key(None, "Latency of every request; needed with provider 'constant'.")
+    min_latency_ms: LatencyMs | None = key(None, "Floor of every request, instead of the profile's.", "the profile's")
+    max_parallel: Annotated[int, Whole(1, 10_000)] = key(
+        4, "Requests one txn sends at once when it reads or writes several objects."
     )
-    max_parallel: Annotated[int, Whole(1, 10_000)] = Field(
-        4, description="Requests one txn sends at once when it reads or writes several objects."
-    )
-    T_LOG_ENTRY_READ: Latency | None = Field(
+    T_LOG_ENTRY_READ: Latency | None = key(
         None,
-        description="Cost per entry of reading the log beyond the checkpoint, multiplied by the entries. Given without "
+        "Cost per entry of reading the log beyond the checkpoint, multiplied by the entries. Given without "
         "catalog.append_preset, that is append_design, which does not use it.",
     )
     objects: ObjectsConfig = Field(default_factory=lambda: ObjectsConfig())
