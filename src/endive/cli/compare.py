@@ -36,8 +36,7 @@ def compare(
         Path | None, typer.Argument(metavar="B", help="The other one; without it, A with the keys of --set replaced.")
     ] = None,
     overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one key of B; repeatable."),
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override one key of B; repeatable.")
     ] = None,
     vary: Annotated[
         str | None,

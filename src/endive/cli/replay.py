@@ -42,8 +42,7 @@ def replay(
     overrides: Overrides = None,
     seeds: Annotated[int, typer.Option(min=2, max=1000, help="Runs of the model.")] = 20,
     is_fitted: Annotated[
-        bool,
-        typer.Option("--fit", help="Fit the store's latency to the commits seen, if nobody measured it."),
+        bool, typer.Option("--fit", help="Fit the store's latency to the commits seen, if nobody measured it.")
     ] = False,
     forgets: Annotated[
         bool, typer.Option("--forget", help="First forget profiles and assumptions of earlier replays.")

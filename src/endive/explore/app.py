@@ -49,12 +49,7 @@ LIMITS: Final = (
 
 
 def make_app(
-    starts: Starts,
-    *,
-    token: str,
-    port: int,
-    studies: Sequence[Finished] = (),
-    patient: int | None = None,
+    starts: Starts, *, token: str, port: int, studies: Sequence[Finished] = (), patient: int | None = None
 ) -> Starlette:
     """The application; workers live as long as it does."""
 

@@ -17,13 +17,7 @@ from endive.config.reading.overrides import apply_overrides, plain_copy, split_k
 from endive.config.slo import objective_of
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError
-from endive.explore.limits import (
-    CHANGES_MAX,
-    DURATION_MS_MAX,
-    is_beyond_limits,
-    refuse_beyond_limits,
-    refuse_paths,
-)
+from endive.explore.limits import CHANGES_MAX, DURATION_MS_MAX, is_beyond_limits, refuse_beyond_limits, refuse_paths
 from endive.explore.starting_points import Start, Starts
 
 KEY_CHARACTERS_MAX: Final = 200

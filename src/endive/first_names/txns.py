@@ -9,15 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from endive import distributions, transaction, workload
-from endive.first_names.parts import (
-    Catalog,
-    Clock,
-    InstantCatalog,
-    StorageProvider,
-    as_specified,
-    in_ms,
-    next_key,
-)
+from endive.first_names.parts import Catalog, Clock, InstantCatalog, StorageProvider, as_specified, in_ms, next_key
 from endive.rng import uniform
 from endive.simulation.build import Parts
 from endive.storage import Client

@@ -4,7 +4,4 @@ agrees with it (replay)."""
 from endive.observation.folder import load_observed
 from endive.observation.history import TableHistory
 
-__all__ = [
-    "TableHistory",
-    "load_observed",
-]
+__all__ = ["TableHistory", "load_observed"]

@@ -21,14 +21,7 @@ from endive.config.printable import printable
 from endive.config.toml_text import toml_text
 from endive.errors import ConfigError, EndiveError, OutputError
 from endive.intake import parse_json, read_bytes, refused_as
-from endive.observation.folder import (
-    CONFIG_FILE,
-    FIRST_FILE,
-    MEMORY_FILE,
-    STORE_FILE,
-    is_observed,
-    read_findings,
-)
+from endive.observation.folder import CONFIG_FILE, FIRST_FILE, MEMORY_FILE, STORE_FILE, is_observed, read_findings
 from endive.results import MODEL_VERSION
 from endive.results.writer import output_errors, write_atomically
 

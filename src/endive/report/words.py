@@ -9,23 +9,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+_PARTS: Final = {"p50": " P50", "p95": " P95", "p99": " P99", "mean": ", mean"}
 FIGURE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "success_rate": ("success rate", "%"),
     "committed_per_s": ("commits", "txns/s"),
     "committed_in_window_per_s": ("commits inside the window", "txns/s"),
     "offered_per_s": ("offered load", "txns/s"),
-    "commit_latency_p50_ms": ("commit latency P50", "ms"),
-    "commit_latency_p95_ms": ("commit latency P95", "ms"),
-    "commit_latency_p99_ms": ("commit latency P99", "ms"),
-    "commit_latency_mean_ms": ("commit latency, mean", "ms"),
-    "total_latency_p50_ms": ("total latency P50", "ms"),
-    "total_latency_p95_ms": ("total latency P95", "ms"),
-    "total_latency_p99_ms": ("total latency P99", "ms"),
-    "total_latency_mean_ms": ("total latency, mean", "ms"),
-    "freshness_p50_ms": ("age of the newest visible data P50", "ms"),
-    "freshness_p95_ms": ("age of the newest visible data P95", "ms"),
-    "freshness_p99_ms": ("age of the newest visible data P99", "ms"),
-    "freshness_mean_ms": ("age of the newest visible data, mean", "ms"),
+    **{f"commit_latency_{part}_ms": (f"commit latency{words}", "ms") for part, words in _PARTS.items()},
+    **{f"total_latency_{part}_ms": (f"total latency{words}", "ms") for part, words in _PARTS.items()},
+    **{f"freshness_{part}_ms": (f"age of the newest visible data{words}", "ms") for part, words in _PARTS.items()},
     "freshness_max_ms": ("age of the newest visible data, most", "ms"),
     "stale_share": ("time with data older than the bound", "%"),
     "lost_share": ("data lost", "%"),

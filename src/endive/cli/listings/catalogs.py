@@ -17,9 +17,7 @@ from endive.cli.tables import ms, new_table
 from endive.config.catalog_profile import CATALOGS, CatalogProfile, catalog_profile
 
 
-def catalogs(
-    as_json: AsJson = False,
-) -> None:
+def catalogs(as_json: AsJson = False) -> None:
     """List the catalog services by name, with the latency of a request, how well it is known and who says so."""
     profiles = [catalog_profile(name) for name in CATALOGS]
     if as_json:

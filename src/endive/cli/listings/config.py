@@ -82,8 +82,7 @@ def show(
 @app.command()
 def schema(
     key: Annotated[
-        str | None,
-        typer.Argument(metavar="KEY", help="Only keys that contain this, for example 'backoff'."),
+        str | None, typer.Argument(metavar="KEY", help="Only keys that contain this, for example 'backoff'.")
     ] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the whole reference as a page.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every key as a row of comma-separated values.")] = False,

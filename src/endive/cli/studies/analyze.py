@@ -84,11 +84,7 @@ def analyze(
 def analysis_dict(found: Analysis) -> dict[str, Any]:
     """The index, and the three tables that answer most questions."""
     tables = ("configurations", "sustained", "warnings")
-    return {
-        "folder": str(found.folder),
-        **found.index,
-        **{name: found.tables[name].to_pylist() for name in tables},
-    }
+    return {"folder": str(found.folder), **found.index, **{name: found.tables[name].to_pylist() for name in tables}}
 
 
 def _csv(found: Analysis, table: str) -> str:

@@ -15,13 +15,7 @@ from endive.cli import options
 from endive.cli.options import Detail, Engine
 from endive.cli.progress import shown_step
 from endive.cli.studies.report import draw, require_vega
-from endive.cli.studies.sweep import (
-    exit_if_failed,
-    print_outcome,
-    sweep_study,
-    warn_if_long,
-    worker_settings,
-)
+from endive.cli.studies.sweep import exit_if_failed, print_outcome, sweep_study, warn_if_long, worker_settings
 from endive.config.study import load_study
 
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the dataset, instead of out/NAME.")]

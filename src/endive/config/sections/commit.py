@@ -33,74 +33,25 @@ class RecordedRelease(Check):
 
 Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge", "v4"], OneOf()]
 
+# Choice, and what each protocol takes for it.
+PROTOCOLS = ("iceberg", "pyiceberg", "spec", "merge", "v4")
+_PRESETS = (
+    ("base", "refresh", "start", "start", "start", "refresh"),
+    ("io", "before_swap", "before_swap", "after_failure", "after_failure", "before_swap"),
+    ("repair", "after_refresh", "after_refresh", "after_refresh", "before_refresh", "after_refresh"),
+    ("own_manifest", "once", "each_attempt", "none", "none", "none"),
+    ("metadata", "each_attempt", "if_current", "per_conflict", "per_false_conflict", "each_attempt"),
+    ("history", "fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "fixed_start"),
+    ("history_io", "serial", "serial", "batched", "batched", "serial"),
+    ("merging", "bins", "off", "n_behind", "off", "flush"),
+    ("real_conflict", "abort", "abort", "abort", "merge", "abort"),
+    ("after_success", "reload", "clean_up", "none", "none", "reload"),
+    ("head", "profile", "written", "never", "never", "profile"),
+)
 PRESETS: dict[str, dict[str, str]] = {
-    "iceberg": {
-        "base": "refresh",
-        "io": "before_swap",
-        "repair": "after_refresh",
-        "own_manifest": "once",
-        "metadata": "each_attempt",
-        "history": "fixed_start",
-        "history_io": "serial",
-        "merging": "bins",
-        "real_conflict": "abort",
-        "after_success": "reload",
-        "head": "profile",
-    },
-    "pyiceberg": {
-        "base": "start",
-        "io": "before_swap",
-        "repair": "after_refresh",
-        "own_manifest": "each_attempt",
-        "metadata": "if_current",
-        "history": "fixed_start_on_retry",
-        "history_io": "serial",
-        "merging": "off",
-        "real_conflict": "abort",
-        "after_success": "clean_up",
-        "head": "written",
-    },
-    "spec": {
-        "base": "start",
-        "io": "after_failure",
-        "repair": "after_refresh",
-        "own_manifest": "none",
-        "metadata": "per_conflict",
-        "history": "since_last_attempt",
-        "history_io": "batched",
-        "merging": "n_behind",
-        "real_conflict": "abort",
-        "after_success": "none",
-        "head": "never",
-    },
-    "merge": {
-        "base": "start",
-        "io": "after_failure",
-        "repair": "before_refresh",
-        "own_manifest": "none",
-        "metadata": "per_false_conflict",
-        "history": "every_kind",
-        "history_io": "batched",
-        "merging": "off",
-        "real_conflict": "merge",
-        "after_success": "none",
-        "head": "never",
-    },
-    "v4": {
-        "base": "refresh",
-        "io": "before_swap",
-        "repair": "after_refresh",
-        "own_manifest": "none",
-        "metadata": "each_attempt",
-        "history": "fixed_start",
-        "history_io": "serial",
-        "merging": "flush",
-        "real_conflict": "abort",
-        "after_success": "reload",
-        "head": "profile",
-    },
+    protocol: {choice: values[place] for choice, *values in _PRESETS} for place, protocol in enumerate(PROTOCOLS)
 }
-CHOICES = tuple(PRESETS["iceberg"])
+CHOICES = tuple(choice for choice, *_ in _PRESETS)
 
 
 def _choice(name: str, description: str) -> Any:

@@ -5,9 +5,4 @@
 
 from endive.config.study.study import Study, SweepPoint, load_study, run_identity
 
-__all__ = [
-    "Study",
-    "SweepPoint",
-    "load_study",
-    "run_identity",
-]
+__all__ = ["Study", "SweepPoint", "load_study", "run_identity"]

@@ -137,11 +137,7 @@ def _periodic(gaps: Sequence[float], first_ms: float, near: float) -> FittedArri
     if offset_ms > 0.0:
         table["offset_ms"] = offset_ms
     return FittedArrivals(
-        table=table,
-        pattern=PERIODIC,
-        gap_mean_ms=period_ms,
-        gap_cv=float(np.std(kept)) / period_ms,
-        down_ms=sum(holes),
+        table=table, pattern=PERIODIC, gap_mean_ms=period_ms, gap_cv=float(np.std(kept)) / period_ms, down_ms=sum(holes)
     )
 
 

@@ -69,11 +69,7 @@ def read_reports(path: Path) -> list[CommitReport]:
     """Every commit report in a file; other lines of a log, and scan reports, are passed over."""
     with refused_as(ObservationError):
         lines = read_lines(
-            path,
-            bytes_max=BYTES_MAX,
-            line_bytes_max=LINE_BYTES_MAX,
-            noun="a file of reports",
-            name=f"reports '{path}'",
+            path, bytes_max=BYTES_MAX, line_bytes_max=LINE_BYTES_MAX, noun="a file of reports", name=f"reports '{path}'"
         )
         reports = [report for number, line in enumerate(lines, 1) for report in _read_line(path, number, line)]
     if not reports:

@@ -63,12 +63,7 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     if len(same) < len(history.commits):
         rest = len(history.commits) - len(same)
         notes.append(f"{history.name}: the log does not know {rest} of {len(history.commits)} snapshots; they stay.")
-    return replace(
-        history,
-        commits=in_order([*joined, *added]),
-        has_outcomes=log.has_outcomes,
-        notes=tuple(notes),
-    )
+    return replace(history, commits=in_order([*joined, *added]), has_outcomes=log.has_outcomes, notes=tuple(notes))
 
 
 def _kind(commit: Commit, engine: str | None) -> str:

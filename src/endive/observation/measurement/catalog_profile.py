@@ -112,9 +112,7 @@ def catalog_document(measured: CatalogMeasured, *, kind: str) -> dict[str, Any]:
     beside_ms = curve.load_ms - curve.request_ms + work_ms
     alone = measured.commit_ms[min(measured.commit_ms)]
     around_ms = median(alone) - curve.swap_ms + work_ms
-    service: dict[str, Any] = {
-        "commit_latency": quantile_table([max(MS_MIN, ms - around_ms) for ms in alone]),
-    }
+    service: dict[str, Any] = {"commit_latency": quantile_table([max(MS_MIN, ms - around_ms) for ms in alone])}
     if workers:
         service |= {"workers": workers, "time": {"distribution": "fixed", "ms": round(work_ms, 3)}}
     if curve.is_rest:

@@ -96,12 +96,7 @@ class Cause:
 
 
 def find_cause(
-    document: Mapping[str, Any],
-    judge: Judge,
-    scratch: Path,
-    *,
-    is_measured: bool,
-    judge_uneven: Judge | None = None,
+    document: Mapping[str, Any], judge: Judge, scratch: Path, *, is_measured: bool, judge_uneven: Judge | None = None
 ) -> Cause | None:
     """The single change with which most figures agree; None if none is better than what is assumed.
 

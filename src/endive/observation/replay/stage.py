@@ -182,8 +182,7 @@ class Stage:
         knows = bool(self._findings.get("has_outcomes", True))
         return tuple(
             SourceReplay(
-                name=name,
-                figures=figures_of(seen, base.get(name, []), _of_copies(changed, name), knows_failures=knows),
+                name=name, figures=figures_of(seen, base.get(name, []), _of_copies(changed, name), knows_failures=knows)
             )
             for name, seen in self._real.items()
         )

@@ -18,16 +18,8 @@ from endive.observation.history import APPEND, DELETE, OPERATIONS, OVERWRITE, RE
 from endive.workload import ICEBERG_OPERATIONS
 
 # Summary key -> engine. The value names the job; trino_query_id and commit ids are new with every commit.
-WRITER_KEYS: Final = {
-    "flink.job-id": "flink",
-    "spark.app.id": "spark",
-    "app-id": "",
-}
-ENGINE_KEYS: Final = {
-    **WRITER_KEYS,
-    "trino_query_id": "trino",
-    "kafka.connect.commit-id": "kafka-connect",
-}
+WRITER_KEYS: Final = {"flink.job-id": "flink", "spark.app.id": "spark", "app-id": ""}
+ENGINE_KEYS: Final = {**WRITER_KEYS, "trino_query_id": "trino", "kafka.connect.commit-id": "kafka-connect"}
 PYICEBERG: Final = "pyiceberg"
 OVERWRITE_US: Final = 5_000_000  # from the delete of an overwrite to its append, at most
 FAST_APPENDS: Final = (PYICEBERG, "spark-streaming")  # who appends without merging manifests

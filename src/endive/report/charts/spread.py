@@ -188,10 +188,7 @@ def _timeline_spec(material: Material, legend: Legend, field: str, label: str) -
     who = (("s", series.title, ""),) if series else ()
     layers: list[Spec] = [
         {
-            "transform": [
-                {"filter": "!datum.in_window"},
-                {"aggregate": [], "groupby": ["time_s", "end_s"]},
-            ],
+            "transform": [{"filter": "!datum.in_window"}, {"aggregate": [], "groupby": ["time_s", "end_s"]}],
             "mark": {"type": "rect", "fill": "var(--shade)", "tooltip": None},
             "encoding": {"x": along, "x2": {"field": "end_s"}},
         }
