@@ -232,17 +232,13 @@ def _most(material: Material, curve: Curve, count: int) -> str:
     who = f"{curve.label}, " if curve.label and count > 1 else ""
     phase = _main_phase(material, row["point"])
     text = (
-        f"The most commits{_of_subject(material)} are {with_interval(row, 'committed_per_s')} ({who}"
+        f"The most commits{material.whose} are {with_interval(row, 'committed_per_s')} ({who}"
         f"{curve.places[curve.most]}), where {percent(row['success_rate'])} of txns succeed"
     )
     last = curve.rows[-1]
     if curve.is_ordered and _is_clearly_less(last, row):
         text += f"; at {curve.places[-1]} they are {with_interval(last, 'committed_per_s')}"
     return f"{text}{f'; {phase} there' if phase else ''}."
-
-
-def _of_subject(material: Material) -> str:
-    return "" if material.question.is_of_all else f" of {material.question.who}"
 
 
 def _cost(curve: Curve, count: int) -> str:
@@ -320,7 +316,7 @@ def _of_one(material: Material, row: Row, seeds: str) -> Answer:
     lines = (
         f"{material.study.title}: one configuration, {seeds}",
         headline.removesuffix("."),
-        f"commits{_of_subject(material)}: {with_interval(row, 'committed_per_s')} of {number(row['offered_per_s'])} "
+        f"commits{material.whose}: {with_interval(row, 'committed_per_s')} of {number(row['offered_per_s'])} "
         f"offered; {with_interval(row, 'success_rate')} succeed",
         f"commit latency: P50 {with_interval(row, 'commit_latency_p50_ms')}, P95 "
         f"{with_interval(row, 'commit_latency_p95_ms')}{_survivors(row, 'commit_latency_p95_ms')}",
