@@ -19,12 +19,7 @@ from endive.transaction.specified_names import (
     ValidatedOverwriteTransaction,
 )
 from endive.transaction.transaction import Transaction
-from endive.transaction.transaction_values import (
-    TransactionDraft,
-    TransactionStatus,
-    TransactionTerms,
-    World,
-)
+from endive.transaction.transaction_values import TransactionDraft, TransactionStatus, TransactionTerms, World
 
 __all__ = [
     "AttemptCost",

@@ -26,12 +26,7 @@ from endive.transaction.second_look import TableMovedError, filter_files, look
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.table_lock import leave_lock, take_lock
-from endive.transaction.transaction_values import (
-    TransactionDraft,
-    TransactionStatus,
-    TransactionTerms,
-    World,
-)
+from endive.transaction.transaction_values import TransactionDraft, TransactionStatus, TransactionTerms, World
 from endive.vocabulary import (
     COMMIT_STATE_UNKNOWN,
     NO_REASON,
