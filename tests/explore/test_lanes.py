@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from endive.explore.timeline.lanes import lanes_of
+from endive.explore.timeline.watch import lanes_of
 
 
 def txn(number, source, begin_ms, end_ms, client=None):

@@ -8,8 +8,7 @@ from tests.explore.conftest import WRITERS
 from endive.errors import ConfigError
 from endive.explore.jobs import first
 from endive.explore.limits import DURATION_MS_MAX, TXNS_MAX
-from endive.explore.page_question import problems_by_key, read_question
-from endive.explore.reproduction import reproduction_of
+from endive.explore.page_question import problems_by_key, read_question, reproduction_of
 from endive.explore.starting_points import Starts, start_of
 
 

@@ -29,8 +29,7 @@ from endive.explore.curve import Along
 from endive.explore.finished import Finished
 from endive.explore.guard import Guard
 from endive.explore.limits import BODY_BYTES_MAX, DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
-from endive.explore.page_question import Question, problems_by_key, read_question
-from endive.explore.reproduction import reproduction_of
+from endive.explore.page_question import Question, problems_by_key, read_question, reproduction_of
 from endive.explore.starting_points import Starts
 from endive.intake import parse_json
 from endive.objectives import duration_text

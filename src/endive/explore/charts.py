@@ -1,4 +1,5 @@
-"""The report's charts as the live page draws them: specification and rows, ready for Vega-Lite.
+"""The report's charts as the live page draws them: specification and rows, and marks where a configuration stands now
+and where a limit was found.
 
 The charts are made in ``endive.report``.
 """
@@ -6,10 +7,10 @@ The charts are made in ``endive.report``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from endive.report.charts.chart import Chart
-from endive.report.charts.marks import XMark, with_marks
+from endive.report.charts.chart import Chart, Spec, Variant
 from endive.report.material import Material
 from endive.report.page import legend_html, without_legends
 from endive.report.report import Section
@@ -26,6 +27,61 @@ ORDER: Final = (
     "aborts",
     "conflicts",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XMark:
+    """A line across a chart at one x, with a word; a shade to both sides where the place is in doubt."""
+
+    x: float
+    label: str
+    colour: str
+    low: float | None = None
+    high: float | None = None
+    is_dashed: bool = False
+    is_left: bool = False  # whether its word stands to the left, so that marks close to each other can both be read
+
+
+def with_marks(chart: Chart, marks: Sequence[XMark]) -> Chart:
+    """The chart with marks, if it is one along x without panels."""
+    if chart.facet is not None or not marks or not all("layer" in variant.spec for variant in chart.variants):
+        return chart
+    variants = tuple(
+        Variant(label=variant.label, spec={**variant.spec, "layer": [*variant.spec["layer"], *_layers(marks)]})
+        for variant in chart.variants
+    )
+    return replace(chart, variants=variants)
+
+
+def _layers(marks: Sequence[XMark]) -> list[Spec]:
+    layers: list[Spec] = []
+    for mark in marks:
+        x: Spec = {"field": "mark_x", "type": "quantitative"}
+        data: Spec = {"values": [{"mark_x": mark.x, "mark_low": mark.low, "mark_high": mark.high, "word": mark.label}]}
+        if mark.low is not None and mark.high is not None and mark.low < mark.high:
+            layers.append(
+                {
+                    "data": data,
+                    "mark": {"type": "rect", "fill": mark.colour, "opacity": 0.12, "tooltip": None},
+                    "encoding": {"x": {**x, "field": "mark_low"}, "x2": {"field": "mark_high"}},
+                }
+            )
+        dash: Spec = {"strokeDash": [6, 4]} if mark.is_dashed else {}
+        rule: Spec = {"type": "rule", "stroke": mark.colour, "strokeWidth": 2, "tooltip": None, **dash}
+        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
+        word: Spec = {
+            "type": "text",
+            "align": "right" if mark.is_left else "left",
+            "baseline": "top",
+            "dx": -6 if mark.is_left else 6,
+            "dy": 4,
+            "fontSize": 12,
+            "fontWeight": 600,
+            "fill": mark.colour,
+            "tooltip": None,
+        }
+        layers.append({"data": data, "mark": word, "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "word"}}})
+    return layers
 
 
 def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, Any]:

@@ -13,11 +13,10 @@ from endive.answers.limit import Limit, find_limit
 from endive.answers.limit_text import limit_sentence
 from endive.answers.variation import Base
 from endive.errors import ConfigError, ObjectiveError
-from endive.explore.charts import ALONG, section_event
+from endive.explore.charts import ALONG, XMark, section_event, with_marks
 from endive.explore.limits import refuse_beyond_limits
 from endive.explore.live_study import LiveStudy
 from endive.explore.runs import Events, IsCancelled, LateError, Watched, shortened
-from endive.report.charts.marks import XMark, with_marks
 from endive.report.page import render
 from endive.report.report import Report, Section
 

@@ -1,4 +1,4 @@
-"""A question of the page: a start, and what was changed of it.
+"""A question of the page: a start, and what was changed of it; and the command that asks it without the page.
 
 Limits are ``endive.explore.limits``'. A change is written as on the command line, ``key`` and the text after ``=``;
 nothing as the text leaves the key out.
@@ -6,22 +6,24 @@ nothing as the text leaves the key out.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.answers.length import long_enough
 from endive.answers.variation import RATE_KEY, Base
-from endive.config import parse_config, parse_overrides
+from endive.config import load_simulation_config, parse_config, parse_overrides
 from endive.config.reading.overrides import apply_overrides, plain_copy, split_key
 from endive.config.slo import objective_of
 from endive.config.toml_text import value_text
-from endive.errors import ConfigError
+from endive.errors import ConfigError, EndiveError
 from endive.explore.limits import CHANGES_MAX, DURATION_MS_MAX, is_beyond_limits, refuse_beyond_limits, refuse_paths
 from endive.explore.starting_points import Start, Starts
 
 KEY_CHARACTERS_MAX: Final = 200
 VALUE_CHARACTERS_MAX: Final = 4_000
+FILE: Final = "explored.toml"  # what the download is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +124,40 @@ def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]
         if isinstance(node, dict):
             node.pop(parts[-1], None)
     return rest
+
+
+# --- what can be taken from the page ------------------------------------------------------------------
+
+
+def reproduction_of(question: Question, base: Base) -> dict[str, Any]:
+    """The file, and the shortest command that runs the same simulation."""
+    return {
+        "toml": f"# hash {base.config.config_hash()}\n{_download(base)}",
+        "file": FILE,
+        "hash": base.config.config_hash(),
+        "command": command_of(question, base),
+    }
+
+
+def _download(base: Base) -> str:
+    """The configuration without the place where the server's own file wants its rows."""
+    simulation = base.config.simulation.model_copy(update={"output_path": None})
+    return base.config.model_copy(update={"simulation": simulation}).to_toml()
+
+
+def command_of(question: Question, base: Base) -> str:
+    """With the file the server was started with if that gives the same, else with the download."""
+    file, sets = question.start.file, question.settings()
+    words = ["endive", "run", file or FILE]
+    if file is not None and not question.left_out and _is_same(file, sets, base):
+        words += [word for text in sets for word in ("--set", text)]
+    else:
+        words[2] = FILE
+    return shlex.join(words)
+
+
+def _is_same(file: str, sets: list[str], base: Base) -> bool:
+    try:
+        return load_simulation_config(file, sets).config_hash() == base.config.config_hash()
+    except EndiveError:
+        return False
