@@ -75,10 +75,10 @@ def figures_of(profile: Profile, op: str) -> Figures:
     found["leg_share"] = profile.leg_share(code)
     if code in profile.contention:
         late = profile.contention[code]
-        found |= {"contention_ms": late.window_ms, **_extra("penalty", late.penalty)}
+        found |= {"contention_ms": late.window_ms, **_extra("penalty", late.extra)}
     if code in profile.throttling:
         held = profile.throttling[code]
-        found |= {"throttling_ms": held.window_ms, **_extra("delay", held.delay)}
+        found |= {"throttling_ms": held.window_ms, **_extra("delay", held.extra)}
     if code in profile.crowding:
         found |= {"crowding_ms": profile.crowding[code].window_ms, "crowd_chance": 1.0, "crowd_scale": 1.0}
     if profile.writes_per_s_max > 0.0:

@@ -62,7 +62,7 @@ def key(default: Any, description: str, default_text: str | None = None) -> Any:
     A default that is a function is asked with what the table holds besides.
     """
     given: dict[str, Any] = {"default_factory": default} if callable(default) else {"default": default}
-    extra = None if default_text is None else {"default_text": default_text}
+    extra: dict[str, Any] | None = None if default_text is None else {"default_text": default_text}
     return Field(**given, description=description, json_schema_extra=extra)
 
 

@@ -80,7 +80,7 @@ class Check:
     ) -> Check:
         """Held to a share of the expected value; ``doubt`` is a share too."""
         error = 0.0 if actual == expected else (actual / expected - 1.0 if expected else math.inf)
-        pair = {"expected": expected, "actual": actual, "measure": RELATIVE}
+        pair: dict[str, Any] = {"expected": expected, "actual": actual, "measure": RELATIVE}
         return cls(name=name, what=what, **pair, **_judge(error, allowed, **more))
 
     @classmethod
@@ -88,7 +88,7 @@ class Check:
         cls, name: str, what: Mapping[str, Value], *, expected: float, actual: float, allowed: float | None, **more: Any
     ) -> Check:
         """Two percentages, held to a number of points."""
-        pair = {"expected": expected, "actual": actual, "measure": POINTS}
+        pair: dict[str, Any] = {"expected": expected, "actual": actual, "measure": POINTS}
         return cls(name=name, what=what, **pair, **_judge(actual - expected, allowed, **{"unit": "%", **more}))
 
     @classmethod

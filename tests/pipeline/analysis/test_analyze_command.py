@@ -43,7 +43,7 @@ def shared(spark, monkeypatch):
 
     asked = {}
 
-    def make_session(name, *, master, conf):
+    def make_session(name, *, master, conf, **options):
         asked.update(name=name, master=master, conf=conf)
         return Shared()
 
