@@ -106,8 +106,8 @@ def test_a_good_file_gives_every_figure_it_states(tmp_path):
     assert profile.latency(LOG, APPEND, success=False).mean() == 7.0
     assert (profile.leg_share(CAS), profile.leg_share(READ)) == (0.8, 0.5)
     assert profile.contention[CAS].window_ms == 3.5
-    assert profile.contention[CAS].penalty.mean() == 1.5
-    assert (profile.throttling[APPEND].window_ms, profile.throttling[APPEND].delay.mean()) == (4.5, 2.5)
+    assert profile.contention[CAS].extra.mean() == 1.5
+    assert (profile.throttling[APPEND].window_ms, profile.throttling[APPEND].extra.mean()) == (4.5, 2.5)
     crowd = profile.crowding[CAS]
     assert (crowd.window_ms, crowd.known) == (5.5, "measured")
     assert [(table.rivals, table.penalty.mean()) for table in crowd.tables] == [(1, 3.5), (7, 30.5)]
