@@ -124,7 +124,7 @@ def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
 def test_a_terminal_shows_configurations_with_intervals_and_the_sustained_load(analysis):
     from rich.console import Console
 
-    console = Console(width=200, record=True, file=io.StringIO())
+    console = Console(width=240, record=True, file=io.StringIO())
     for part in text.shown(analysis, console):
         console.print(part)
     told = console.export_text()
