@@ -251,11 +251,17 @@ def _of_assumptions(config: SimulationConfig, samples: Sequence[Sample]) -> list
     return [*(Caveat(note, _CERTAIN) for note in notes), *caveats]
 
 
+def _is_delta_spark(config: SimulationConfig) -> bool:
+    return config.table.format == "delta" and config.delta.client == "spark"
+
+
 def _of_checksums(config: SimulationConfig, samples: Sequence[Sample]) -> list[Caveat]:
     """Delta Spark reads the log where the checksum before its own is not written yet; the model has it at once."""
+    if not _is_delta_spark(config):
+        return []
     total = pooled_figures(samples, ALL, "")
     is_close = (total["committed_per_s"] or 0.0) * CHECKSUM_S > 1.0 and (total["retries_mean"] or 0.0) > 0.0
-    if config.table.format != "delta" or config.delta.client != "spark" or not is_close:
+    if not is_close:
         return []
     text = (
         "Delta Spark writes the checksum of a commit after it, and who commits meanwhile reads the log instead, which "
@@ -267,8 +273,7 @@ def _of_checksums(config: SimulationConfig, samples: Sequence[Sample]) -> list[C
 
 def _log_store_note(config: SimulationConfig) -> str | None:
     """Delta Spark creates no file on S3 if it is absent, though S3 could."""
-    is_spark = config.table.format == "delta" and config.delta.client == "spark"
-    if not is_spark or config.catalog.type != "put_if_absent" or config.storage.provider not in ("s3", "s3x"):
+    if not _is_delta_spark(config) or config.catalog.type != "put_if_absent" or config.storage.provider not in ("s3", "s3x"):
         return None
     return (
         "Open-source Delta Spark has no LogStore that creates a commit on S3 only if it is absent: this is what one "
