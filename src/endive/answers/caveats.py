@@ -273,7 +273,8 @@ def _of_checksums(config: SimulationConfig, samples: Sequence[Sample]) -> list[C
 
 def _log_store_note(config: SimulationConfig) -> str | None:
     """Delta Spark creates no file on S3 if it is absent, though S3 could."""
-    if not _is_delta_spark(config) or config.catalog.type != "put_if_absent" or config.storage.provider not in ("s3", "s3x"):
+    is_on_s3 = config.catalog.type == "put_if_absent" and config.storage.provider in ("s3", "s3x")
+    if not _is_delta_spark(config) or not is_on_s3:
         return None
     return (
         "Open-source Delta Spark has no LogStore that creates a commit on S3 only if it is absent: this is what one "
