@@ -139,7 +139,8 @@ def test_a_mib_of_snapshots_costs_what_the_server_takes_for_it_and_they_are_gone
         actions for actions in server.commits if actions != ["set-properties"]
     ]
     found = read_toml(tmp_path / "own.toml")["catalog"]["service"]["answer_ms_per_mib"]
-    assert MS_PER_MIB < found < 20 * MS_PER_MIB  # the rest is SQLite, JSON and PyIceberg, on a machine that may be busy
+    # More is SQLite, JSON and PyIceberg; less if the short answers were held up, on a machine that may be busy.
+    assert MS_PER_MIB / 2 < found < 20 * MS_PER_MIB
     assert "of them PyIceberg's own parsing" in result.output
     assert [] == left
     assert [] == [path for path in (tmp_path / "files").rglob("*") if path.is_file()]
