@@ -221,6 +221,14 @@ def test_what_open_source_delta_spark_does_not_do_is_told(key, value, code):
 
 
 @pytest.mark.parametrize(("client", "is_said"), [("spark", True), ("delta_rs", False)])
+def test_only_delta_spark_lacks_what_creates_a_commit_on_s3_if_it_is_absent(client, is_said):
+    keys = {"delta.client": client, "catalog.type": "put_if_absent", "storage.provider": "s3"}
+    told = {name for name, _ in caveats_of_config(parse_config(apply_overrides(tomllib.loads(FILE), keys)))}
+
+    assert is_said == ("missing_log_store" in told)
+
+
+@pytest.mark.parametrize(("client", "is_said"), [("spark", True), ("delta_rs", False)])
 def test_checksums_that_are_not_there_in_time_are_told_of_delta_spark_alone(client, is_said, file):
     answered = CliRunner().invoke(app, ["run", str(file), "--seeds", "2", "--set", f"delta.client={client}"])
 
