@@ -11,12 +11,11 @@ from endive.pipeline.sweep.expected_time import (
     RUN_S,
     START_S,
     TXN_BYTES,
-    TXN_COMPILED_S,
     Probe,
     _expected_s,
     estimate,
 )
-from endive.pipeline.sweep.plan import Run
+from endive.pipeline.sweep.plan import TXN_COMPILED_S, Run
 
 
 def runs_of(*txns: float) -> list[Run]:

@@ -6,6 +6,7 @@ simulating a small study.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 from contextlib import suppress
@@ -42,4 +43,5 @@ def load_engine() -> None:
 
 if __name__ == "__main__":
     preload()
+    gc.freeze()  # workers need not look through all of it again and again, nor copy its pages
     daemon.manager()

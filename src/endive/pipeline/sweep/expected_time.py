@@ -20,14 +20,12 @@ import pyarrow as pa
 
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS
 from endive.pipeline.sweep.part import PartWriter, simulate_run
-from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts
+from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts, txn_s
 from endive.pipeline.sweep.work import RunSpec
 
 PROBES_MAX: Final = 16  # spread over the study by their expected time
 PROBES_CPU_S: Final = 6.0  # of all of them together
 START_S: Final = 10.0  # Spark's own: session, first task, end
-TXN_S: Final = {"reference": 1e-3}  # of one core, by the rule of thumb
-TXN_COMPILED_S: Final = 4e-6
 RUN_S: Final = 0.02  # to start and to end one, whatever is in it
 TXN_BYTES: Final = 130.0
 
@@ -78,7 +76,7 @@ def rule_of_thumb_s(runs: Sequence[Run], *, cores: int, engine: str) -> float:
 
 def _expected_s(runs: Sequence[Run], engine: str) -> npt.NDArray[np.float64]:
     """Processor time of each run by the rule of thumb."""
-    return RUN_S + np.array([run.txns for run in runs]) * TXN_S.get(engine, TXN_COMPILED_S)
+    return RUN_S + np.array([run.txns for run in runs]) * txn_s(engine)
 
 
 def _probe_all(runs: Sequence[Run], engine: str, *, keeps: bool) -> list[Probe]:

@@ -100,7 +100,7 @@ def write_latencies(path: DatasetPath, counts: Sequence[pa.Table]) -> FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """What one run leaves: its record, its latencies as counts, and its txns, sorted, if they are kept."""
+    """What one run leaves: its record, its latencies as counts, and its txns as they ended, if they are kept."""
 
     record: Record
     latencies: pa.Table
@@ -124,7 +124,7 @@ def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: 
         simulation = Simulation(config)
         sink = simulation.new_sink(keep_transactions=spec.keeps_transactions)
         result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
-        txns = result.transactions if spec.keeps_transactions else None
+        txns = result.transactions_as_ended() if spec.keeps_transactions else None
         latencies = latency_counts(spec.run_id, result.statistics)
         record = _success(result)
     except _ChangedError:

@@ -30,6 +30,8 @@ from endive.workload.expected_txns import RUN_COST_TXNS, expected_txns
 TASKS_PER_CORE: Final = 4
 TASK_TXNS_MIN: Final = 50_000.0  # a fifth of a second; starting a task takes half as long
 PART_TXNS: Final = 500_000  # tens of megabytes of Parquet, about a second of work
+TXN_S: Final = {"reference": 1e-3}  # of one core, by the rule of thumb
+TXN_COMPILED_S: Final = 4e-6
 DIGEST_BYTES: Final = 6
 
 _Item = TypeVar("_Item")
@@ -56,6 +58,11 @@ class Run:
     def cost(self) -> float:
         """Work, in txns."""
         return self.txns + RUN_COST_TXNS
+
+
+def txn_s(engine: str) -> float:
+    """Processor time of a txn by the rule of thumb."""
+    return TXN_S.get(engine, TXN_COMPILED_S)
 
 
 def plan_runs(study: Study) -> tuple[Run, ...]:

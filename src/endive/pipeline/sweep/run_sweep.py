@@ -29,7 +29,7 @@ from endive.pipeline.dataset.referred_files import FILES, keep_files
 from endive.pipeline.dataset.sweep_folder import PROGRESS, STAGING, STUDIES, StudyPlan, SweepFolder
 from endive.pipeline.spark.session import no_workers
 from endive.pipeline.sweep.gather import gather
-from endive.pipeline.sweep.plan import PlannedStudy, Run, kept_runs, plan_jobs, plan_parts, plan_tasks
+from endive.pipeline.sweep.plan import PlannedStudy, Run, kept_runs, plan_jobs, plan_parts, plan_tasks, txn_s
 from endive.pipeline.sweep.sweep_writer import TASK_SCHEMA
 from endive.pipeline.sweep.work import Progress, watched
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 COMMIT_EVERY_S: Final = 60.0  # of work, which is lost if a driver dies
-FIRST_PACE: Final = 30_000.0  # txns that a core does in a second: a slow guess, until a job has been timed
 
 SessionMaker = Callable[[], "SparkSession"]
 
@@ -193,7 +192,8 @@ def _simulate_missing(
     try:
         with watched(notes, missing, runs, progress):
             _share_workers(spark)
-            _run_jobs(spark, missing, runs, cores, commit_every_s, partial(_write, folder, options))
+            first_cost = commit_every_s * cores / txn_s(engine)  # until a job has been timed
+            _run_jobs(spark, missing, runs, cores, commit_every_s, first_cost, partial(_write, folder, options))
     except BaseException as error:
         with suppress(Exception):
             spark.interruptAll()
@@ -231,12 +231,12 @@ def _run_jobs(
     runs: Mapping[str, Run],
     cores: int,
     commit_every_s: float,
+    cost_max: float,
     write: Callable[[DataFrame], None],
 ) -> None:
     """One job after another: what one has committed is kept, whatever happens then."""
     from endive.pipeline.spark.session import job_named, quiet_interrupts
 
-    cost_max = FIRST_PACE * cores * commit_every_s
     waiting = list(missing)
     while waiting:
         job, waiting = plan_jobs(waiting, runs, cost_max)
