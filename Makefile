@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 JAVA := $(VENV)/java/bin/java
-TEST_WORKERS ?= 2
+TEST_WORKERS ?= 3
 
 # What is installed for each purpose: the tests need all that a run needs, the checks all that the tests
 # need, the site all that the checks need.
