@@ -60,7 +60,7 @@ PARTS: Final = (
 
 
 def run_part(part: Part, minutes: float) -> Ran:
-    """Run a part; its output is shown, and its last line is kept."""
+    """Run a part; its output is shown, and the last line that it printed is kept, or its last complaint if it failed."""
     begin_s = time.monotonic()
     command = [sys.executable, "-m", part.module, "--minutes", f"{minutes:.2f}"]
     print(f"--- {part.name}: {part.about}, {minutes:.1f} min", flush=True)
@@ -68,11 +68,12 @@ def run_part(part: Part, minutes: float) -> Ran:
         ended = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60.0 * minutes + GRACE_S
         )
-        code, text = ended.returncode, ended.stdout + ended.stderr
+        code, text, complaints = ended.returncode, ended.stdout, ended.stderr
     except subprocess.TimeoutExpired:
-        code, text = -1, f"did not end within {GRACE_S:.0f} s of its time"
-    print(text, flush=True)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+        code, text, complaints = -1, f"did not end within {GRACE_S:.0f} s of its time", ""
+    print(text + complaints, flush=True)
+    told = text if code == 0 else text + complaints  # stderr has the warnings of libraries too
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
     return Ran(part, (time.monotonic() - begin_s) / 60.0, code, lines[-1] if lines else "said nothing")
 
 

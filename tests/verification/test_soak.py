@@ -22,13 +22,17 @@ def test_an_entry_says_how_long_each_part_ran_and_how_it_ended():
     assert "| files | 12.5 | FAILED (1) | 3 failed / x |" in text
 
 
-def test_a_part_is_a_process_whose_last_line_and_code_are_kept(tmp_path, monkeypatch):
-    (tmp_path / "trouble.py").write_text("import sys; print(sys.argv[1:]); print('5 of 6 held'); sys.exit(1)")
+@pytest.mark.parametrize(
+    ("code", "told"), [(0, "5 of 6 held"), (1, "Warning: old")], ids=["its summary", "what it complained of"]
+)
+def test_a_part_is_a_process_whose_code_and_last_words_are_kept(code, told, tmp_path, monkeypatch):
+    text = f"import sys; print(sys.argv[1:]); print('5 of 6 held'); print('Warning: old', file=sys.stderr); sys.exit({code})"
+    (tmp_path / "trouble.py").write_text(text)
     monkeypatch.setattr(soak, "ROOT", tmp_path)
 
     ran = run_part(Part("trouble", "", 1.0, "trouble"), 0.01)
 
-    assert (1, "5 of 6 held") == (ran.code, ran.told)
+    assert (code, told) == (ran.code, ran.told)
 
 
 def test_pieces_go_to_the_part_furthest_behind_and_make_one_entry_in_the_end(tmp_path, monkeypatch):
