@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,6 +101,22 @@ class Plant:
     is_work_told: bool = True  # by the log
 
 
+def _lognormal(median_ms: float, sigma: float) -> dict[str, Any]:
+    return {"distribution": "lognormal", "median_ms": median_ms, "sigma": sigma}
+
+
+def _works(source: str, name: str, median_ms: float) -> Plant:
+    """A source works for another time, of which its log tells nothing."""
+    key = f"source.{source}.runtime"
+    return Plant(name=name, keys={key: _lognormal(median_ms, 0.2)}, cause=key, is_work_told=False)
+
+
+def _keeps(name: str, **both: Any) -> Plant:
+    """Appenders keep their table."""
+    key = "source.appends.keeps_table"
+    return Plant(name=name, keys={key: True}, cause=key, both=both)
+
+
 SLOW_MINUTES: Final = Pace(begin_ms=START_MS, factors=(1.0, 1.0, 1.0, 4.0, 5.0, 4.0, 1.0, 1.0, 1.0, 1.0))
 PLANTS: Final = (
     Plant(name="store twice as slow", keys={"storage.latency_ms": 160.0}, cause=STORE),
@@ -108,7 +124,7 @@ PLANTS: Final = (
     Plant(name="store twice as fast", keys={"storage.latency_ms": 40.0}, cause=STORE),
     Plant(
         name="catalog ten times as slow",
-        keys={"catalog.latency": {"distribution": "lognormal", "median_ms": 200.0, "sigma": 0.4}},
+        keys={"catalog.latency": _lognormal(200.0, 0.4)},
         cause=CATALOG,
     ),
     Plant(
@@ -136,16 +152,32 @@ PLANTS: Final = (
         cause="source.compactions.touched_files",
     ),
     Plant(name="appends never retry", keys={"source.appends.retry": 0}, cause="source.appends.retry"),
-    Plant(
-        name="appends keep their table", keys={"source.appends.keeps_table": True}, cause="source.appends.keeps_table"
-    ),
-    Plant(
-        name="MERGE works five times as long",
-        keys={"source.merges.runtime": {"distribution": "lognormal", "median_ms": 20_000.0, "sigma": 0.2}},
-        cause="source.merges.runtime",
-        is_work_told=False,
-    ),
+    _keeps("appends keep their table"),
+    _works("merges", "MERGE works five times as long", 20_000.0),
     Plant(name="three slow minutes", keys={}, cause=PACE, pace=SLOW_MINUTES),
+    # More of the families of which some were not named, at other values and of other sources.
+    Plant(name="store three times as slow", keys={"storage.latency_ms": 240.0}, cause=STORE),
+    Plant(name="catalog three times as slow", keys={"catalog.latency": _lognormal(60.0, 0.4)}, cause=CATALOG),
+    Plant(
+        name="catalog that serves two at a time",
+        keys={"catalog.service": {"workers": 2, "time": {"distribution": "fixed", "ms": 120.0}}},
+        cause=WORKERS_KEY,
+    ),
+    _works("merges", "MERGE works three times as long", 12_000.0),
+    _works("merges", "MERGE works a quarter as long", 1_000.0),
+    _works("compactions", "compaction works four times as long", 12_000.0),
+    _works("compactions", "compaction works ten times as long", 30_000.0),
+    _works("appends", "appends work for two seconds, not for none", 2_000.0),
+    _keeps("one appender keeps its table", **{"source.appends.arrivals.clients": 1}),
+    _keeps("eight appenders keep their table", **{"source.appends.arrivals.clients": 8}),
+    _keeps("appends keep their table, slow catalog", **{"catalog.latency": _lognormal(200.0, 0.4)}),
+    replace(_keeps("appends keep their table, work untold"), is_work_told=False),
+    Plant(
+        name="appends load their table, and are said to keep it",
+        both={"source.appends.keeps_table": True},
+        keys={"source.appends.keeps_table": False},
+        cause="source.appends.keeps_table",
+    ),
 )
 
 
