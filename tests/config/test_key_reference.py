@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from endive.config import known_keys, nearest_key, reference_markdown
-from endive.config.key_reference import reference, reference_csv
+from endive.config.key_page import NAMED_ONLY, PHRASES
+from endive.config.key_reference import KEY_COLUMNS, reference, reference_csv
 from endive.config.keys import SECTIONS
 from endive.config.sections.source import SourceKeys
 
@@ -72,6 +73,24 @@ def test_a_row_tells_key_allowed_values_default_and_meaning():
     assert ("refresh", "start", "start", "start", "refresh") == next(
         row[1:] for section in reference() if section.title == "Protocols" for row in section.rows
     )
+
+
+def test_the_page_has_every_key_in_a_line_or_by_name():
+    page = reference_markdown()
+    keys = {row[0].strip("`") for section in reference() if section.columns == KEY_COLUMNS for row in section.rows}
+    dotted = {key for key in keys if "." in key and "=" not in key and not key.startswith("**")}
+    grouped = ("storage.objects.<object>.", "source.<name>.operation_types.")
+
+    assert [] == sorted(key for key in dotted if f"`{key}`" not in page and not key.startswith(grouped))
+    assert set() == (NAMED_ONLY | PHRASES.keys()) - keys
+
+
+def test_the_page_keeps_defaults_choices_and_keys_of_variants():
+    page = reference_markdown().splitlines()
+
+    assert "| `table.format` | iceberg | Whose tables: iceberg, delta |" in page
+    assert "| `source.<name>.start_ms` | 0.0 | No txn is submitted before |" in page
+    assert '| `kind = "fixed"` | `ms` | The same gap every time |' in page
 
 
 def test_the_page_names_no_part_that_no_file_spells_out():

@@ -4,7 +4,7 @@
 which every default is filled in, or raise a ``ConfigError`` that lists every problem.
 """
 
-from endive.config.key_reference import reference_markdown
+from endive.config.key_page import reference_markdown
 from endive.config.keys import known_keys, nearest_key
 from endive.config.reading.load import configuration_file, load_simulation_config, parse_config, read_toml
 from endive.config.reading.overrides import apply_overrides, parse_overrides

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from inspect import getdoc
 
@@ -30,24 +29,7 @@ from endive.config.values import Table
 from endive.vocabulary import KINDS_OF
 
 OF_SOURCE = "source.<name>."
-_IN_SHORT = (  # what the page says of a number; a refusal says it in words
-    (re.compile(r"^a number of milliseconds of at least (\S+)$"), r"ms ≥ \1"),
-    (re.compile(r"^a number of milliseconds greater than (\S+)$"), r"ms > \1"),
-    (re.compile(r"^a whole number from (\S+) to \d{6,}$"), r"whole ≥ \1"),
-    (re.compile(r"^a whole number from (\S+) to (\S+)$"), r"whole, \1 to \2"),
-    (re.compile(r"^a number of at least (\S+)$"), r"≥ \1"),
-    (re.compile(r"^a number from (\S+) to \d{6,}$"), r"≥ \1"),
-    (re.compile(r"^a number from (\S+) to (\S+)$"), r"\1 to \2"),
-    (re.compile(r"^a number greater than (\S+) and at most \d{6,}$"), r"> \1"),
-    (re.compile(r"^a number greater than (\S+) and at most (\S+)$"), r"> \1, ≤ \2"),
-    (re.compile(r"^true or false$"), "bool"),
-    (re.compile(r"^a text that is not empty$"), "text"),
-    (re.compile(r"^by protocol \(.*\)$"), "by [protocol](#protocols)"),
-    (re.compile(r" Only with (?=(?:\S+ ){6}).*$"), ""),
-)
 KEY_COLUMNS = ("key", "allowed", "default", "meaning")
-WORDS_ON_PAGE = 20  # of a meaning: a longer one is cut to its first sentence
-_SENTENCE = re.compile(r"(?<=[^.]\.) (?=[A-Z`#0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +58,6 @@ def reference() -> tuple[ReferenceSection, ...]:
     )
 
 
-def reference_markdown() -> str:
-    """The whole reference as a Markdown page."""
-    lines = [
-        "# Configuration",
-        "",
-        "Every key a configuration file may hold. Written by `endive config schema --markdown`.",
-        "",
-        "A file is TOML. Every key has a default, so an empty file is a configuration. Times are",
-        'milliseconds, or a text such as `"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not',
-        "known, or that has no effect in its combination, is an error.",
-        "On the command line, `--set key=value` replaces a key: `--set catalog.scope=table`.",
-        "Every key is here with its first sentence. [configuration.csv](configuration.csv) and `endive config schema",
-        "KEY` have all that is said of it: limits of 100,000 and more, and when it has an effect.",
-        "",
-    ]
-    for section in reference():
-        lines += [f"## {section.title}", "", section.about, ""]
-        lines += [_markdown_row(section.columns), _markdown_row("---" for _ in section.columns)]
-        lines += [_markdown_row(map(_shorten, _first_sentence(row, section))) for row in section.rows]
-        lines.append("")
-    return "\n".join(lines)
-
-
 def reference_csv() -> str:
     """Every key with everything that is said of it, as rows."""
     keys = [row for section in reference() if section.columns == KEY_COLUMNS for row in section.rows]
@@ -106,24 +65,6 @@ def reference_csv() -> str:
     plain = ([cell.replace("`", "").replace("**", "") for cell in row] for row in keys)
     csv.writer(text, lineterminator="\n").writerows([KEY_COLUMNS, *plain])
     return text.getvalue()
-
-
-def _first_sentence(row: tuple[str, ...], section: ReferenceSection) -> tuple[str, ...]:
-    """A row whose meaning is cut to what it begins with, if it is long."""
-    if section.columns != KEY_COLUMNS or len(row[-1].split()) <= WORDS_ON_PAGE:
-        return row
-    return *row[:-1], _SENTENCE.split(row[-1], maxsplit=1)[0]
-
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    escaped = (cell.replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(escaped)} |"
-
-
-def _shorten(cell: str) -> str:
-    for pattern, short in _IN_SHORT:
-        cell = pattern.sub(short, cell)
-    return cell
 
 
 def _about(table: type[Table]) -> str:

@@ -17,7 +17,8 @@ from rich.text import Text
 
 from endive.cli.console import EXIT_ERROR, EndiveGroup, print_error, stdout
 from endive.config import load_simulation_config, nearest_key
-from endive.config.key_reference import ReferenceSection, reference, reference_csv, reference_markdown
+from endive.config.key_page import reference_markdown
+from endive.config.key_reference import ReferenceSection, reference, reference_csv
 from endive.errors import ConfigError
 
 app = typer.Typer(
@@ -84,7 +85,7 @@ def schema(
     key: Annotated[
         str | None, typer.Argument(metavar="KEY", help="Only keys that contain this, for example 'backoff'.")
     ] = None,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the whole reference as a page.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the reference as a page.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every key as a row of comma-separated values.")] = False,
 ) -> None:
     """List every key: what it may hold, its default, what it means.
