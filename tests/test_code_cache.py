@@ -36,14 +36,19 @@ def test_a_package_without_source_files_has_no_hash_and_no_cache(tmp_path: Path)
     assert None is code_cache.code_folder(in_an_archive)
 
 
-def test_the_folder_is_the_named_one_or_the_standard_one_or_a_temporary_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files of a user whose home is another folder and who has said nothing."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("ENDIVE_CACHE_DIR", raising=False)
     monkeypatch.setattr(code_cache.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
-    temporary = tmp_path / "tmp" / f"endive-{os.getuid()}"
+    return tmp_path / "tmp" / f"endive-{os.getuid()}"
+
+
+def test_the_folder_is_the_named_one_or_the_standard_one_or_a_temporary_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, temporary: Path
+) -> None:
 
     assert [tmp_path / "home" / ".cache" / "endive", temporary] == code_cache.cache_roots()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
@@ -52,37 +57,21 @@ def test_the_folder_is_the_named_one_or_the_standard_one_or_a_temporary_one(
     assert [tmp_path / "named"] == code_cache.cache_roots()
 
 
-def test_a_home_that_cannot_be_written_leaves_the_temporary_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_that_cannot_be_written_leaves_the_temporary_folder(tmp_path: Path, temporary: Path) -> None:
     (tmp_path / "home").write_text("a file where a folder should be")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.delenv("ENDIVE_CACHE_DIR", raising=False)
-    monkeypatch.setattr(code_cache.tempfile, "gettempdir", lambda: str(tmp_path))
 
-    found = code_cache.code_folder(PACKAGE)
-
-    expected = code_cache.source_hash(PACKAGE)
-    assert tmp_path / f"endive-{os.getuid()}" / str(expected) == found
+    assert temporary / str(code_cache.source_hash(PACKAGE)) == code_cache.code_folder(PACKAGE)
 
 
-def test_every_folder_that_is_made_is_for_its_owner_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "cache" / "endive" / "version"
+def test_every_folder_that_is_made_or_that_others_could_read_is_for_its_owner_alone(tmp_path: Path) -> None:
+    folder, readable = tmp_path / "cache" / "endive" / "version", tmp_path / "version"
+    readable.mkdir(mode=0o755)
 
     assert code_cache.is_ours_alone(folder)
+    assert code_cache.is_ours_alone(readable)
 
-    modes = [stat.S_IMODE(level.stat().st_mode) for level in (folder.parents[1], folder.parent, folder)]
-    assert [0o700, 0o700, 0o700] == modes
-
-
-def test_a_folder_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
-    folder = tmp_path / "version"
-    folder.mkdir(mode=0o755)
-
-    assert code_cache.is_ours_alone(folder)
-
-    assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
+    levels = (folder.parents[1], folder.parent, folder, readable)
+    assert [0o700] * 4 == [stat.S_IMODE(level.stat().st_mode) for level in levels]
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775])

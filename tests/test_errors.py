@@ -21,21 +21,12 @@ def test_every_exception_is_drawn_in_the_tree():
     assert [] == [name for name in kinds if name.endswith("Error") and f"─ {name} " not in errors.__doc__]
 
 
-def test_problems_stay_apart_and_are_printed_one_a_line():
-    error = ConfigError(["first.", "second."])
-
-    assert ("first.", "second.") == error.problems
-    assert "first.\nsecond." == str(error)
-
-
-def test_one_problem_may_be_given_as_a_text():
-    assert ("only.",) == ConfigError("only.").problems
-
-
-def test_problems_survive_the_trip_back_from_another_process():
+def test_problems_stay_apart_are_printed_one_a_line_and_survive_the_trip_back_from_another_process():
     error = pickle.loads(pickle.dumps(ConfigError(["first.", "second."])))
 
     assert ("first.", "second.") == error.problems
+    assert "first.\nsecond." == str(error)
+    assert ("only.",) == ConfigError("only.").problems
 
 
 def test_the_name_of_the_specification_is_an_alias():

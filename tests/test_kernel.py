@@ -46,30 +46,37 @@ def twice_the_second(values: np.ndarray) -> float:
     return 2.0 * second(values)
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """A package of two modules, one calling the other, with the kernel of this one."""
-    folder = tmp_path / "kept"
-    folder.mkdir()
-    for name, text in PACKAGE.items():
-        (folder / name).write_text(text)
-    for module in (kernel, kernel_parts, kernel_cache, code_cache, record):
-        text = Path(module.__file__).read_text().replace("from endive.", "from kept.")
-        (folder / Path(module.__file__).name).write_text(text)
-    return folder
-
-
-def start(package: Path, **environment: str) -> subprocess.Popen[str]:
-    variables = {**os.environ, "PYTHONPATH": str(package.parent), **environment}
-    return subprocess.Popen(
-        [sys.executable, "-c", ASK], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def start(package: Path, cache: Path, code: str = ASK) -> subprocess.Popen[str]:
+    variables = {**os.environ, "PYTHONPATH": str(package.parent), "ENDIVE_CACHE_DIR": str(cache)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", code], env=variables, stdout=pipe, stderr=pipe, text=True)
 
 
 def answer_of(process: subprocess.Popen[str]) -> str:
     out, err = process.communicate(timeout=PATIENCE_S)
     assert 0 == process.returncode, err
     return out.strip()
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a package of two modules, one calling the other, the kernel of this one, and what was compiled."""
+    root = tmp_path_factory.mktemp("compiled")
+    (root / "kept").mkdir()
+    for name, text in PACKAGE.items():
+        (root / "kept" / name).write_text(text)
+    for module in (kernel, kernel_parts, kernel_cache, code_cache, record):
+        text = Path(module.__file__).read_text().replace("from endive.", "from kept.")
+        (root / "kept" / Path(module.__file__).name).write_text(text)
+    assert "50 0" == answer_of(start(root / "kept", root / "cache"))
+    return root
+
+
+@pytest.fixture
+def package(compiled: Path, tmp_path: Path) -> Path:
+    """A copy of that package; beside it lies a copy of the cache."""
+    shutil.copytree(compiled / "cache", tmp_path / "cache")
+    return Path(shutil.copytree(compiled / "kept", tmp_path / "kept"))
 
 
 def test_a_rule_is_plain_python_that_compiled_code_can_call() -> None:
@@ -89,31 +96,33 @@ def test_an_array_that_passes_through_is_given_back() -> None:
     assert references == sys.getrefcount(values)
 
 
-def test_compiled_code_is_kept_and_found_again_by_the_next_process(package: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
+def test_compiled_code_is_kept_and_found_again_by_the_next_process_of_another_copy(
+    package: Path, tmp_path: Path
+) -> None:
+    os.utime(package / "outer.py", (0, 0))  # a clone's files have other ages
 
-    first = answer_of(start(package, ENDIVE_CACHE_DIR=str(cache)))
-    second = answer_of(start(package, ENDIVE_CACHE_DIR=str(cache)))
-
-    assert "50 0" == first
-    assert "50 1" == second
-    assert [code_cache.source_hash(package)] == [folder.name for folder in cache.iterdir()]
+    assert "50 1" == answer_of(start(package, tmp_path / "cache"))
+    assert [code_cache.source_hash(package)] == [folder.name for folder in (tmp_path / "cache").iterdir()]
 
 
 def test_an_edit_in_a_called_module_is_noticed(package: Path, tmp_path: Path) -> None:
-    cache = str(tmp_path / "cache")
-    assert "50 0" == answer_of(start(package, ENDIVE_CACHE_DIR=cache))
-
     inner = package / "inner.py"
     inner.write_text(inner.read_text().replace("x + 1", "x + 2"))
     later = inner.stat().st_mtime + 2  # Python's own cache tells sources apart by size and second
     os.utime(inner, (later, later))
 
-    assert "60 0" == answer_of(start(package, ENDIVE_CACHE_DIR=cache))
+    assert "60 0" == answer_of(start(package, tmp_path / "cache"))
+
+
+def test_a_damaged_cache_is_compiled_anew(package: Path, tmp_path: Path) -> None:
+    for path in (tmp_path / "cache").rglob("*.nb?"):
+        path.write_bytes(path.read_bytes()[:40])
+
+    assert "50 0" == answer_of(start(package, tmp_path / "cache"))
 
 
 def test_processes_that_start_together_share_one_cold_cache(package: Path, tmp_path: Path) -> None:
-    together = [start(package, ENDIVE_CACHE_DIR=str(tmp_path / "cache")) for _ in range(3)]
+    together = [start(package, tmp_path / "cold") for _ in range(3)]
 
     assert ["50 0", "50 1", "50 1"] == sorted(answer_of(process) for process in together)
 
@@ -123,11 +132,10 @@ def test_a_process_that_dies_while_it_compiles_does_not_hold_the_others_up(packa
         "import os, signal; from kept import kernel_cache; assert kernel_cache._turn.begin(); "
         "print('held', flush=True); signal.pause()"
     )
-    variables = {**os.environ, "PYTHONPATH": str(package.parent), "ENDIVE_CACHE_DIR": str(tmp_path / "cache")}
-    dying = subprocess.Popen([sys.executable, "-c", holder], env=variables, stdout=subprocess.PIPE, text=True)
+    dying = start(package, tmp_path / "cold", holder)
     assert dying.stdout is not None
     assert "held\n" == dying.stdout.readline()
-    waiting = start(package, ENDIVE_CACHE_DIR=str(tmp_path / "cache"))
+    waiting = start(package, tmp_path / "cold")
     with pytest.raises(subprocess.TimeoutExpired):
         waiting.wait(timeout=3)
 
@@ -137,29 +145,11 @@ def test_a_process_that_dies_while_it_compiles_does_not_hold_the_others_up(packa
     assert "50 0" == answer_of(waiting)
 
 
-def test_a_damaged_cache_is_compiled_anew(package: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    answer_of(start(package, ENDIVE_CACHE_DIR=str(cache)))
-    for path in cache.rglob("*.nb?"):
-        path.write_bytes(path.read_bytes()[:40])
-
-    assert "50 0" == answer_of(start(package, ENDIVE_CACHE_DIR=str(cache)))
-
-
-def test_another_copy_of_the_same_sources_finds_the_code_of_the_first(package: Path, tmp_path: Path) -> None:
-    cache, elsewhere = tmp_path / "cache", tmp_path / "elsewhere" / "kept"
-    shutil.copytree(package, elsewhere)
-    os.utime(elsewhere / "outer.py", (0, 0))  # a clone's files have other ages
-
-    assert "50 0" == answer_of(start(package, ENDIVE_CACHE_DIR=str(cache)))
-    assert "50 1" == answer_of(start(elsewhere, ENDIVE_CACHE_DIR=str(cache)))
-
-
 def test_without_a_place_to_write_functions_are_compiled_all_the_same(package: Path, tmp_path: Path) -> None:
     not_a_folder = tmp_path / "file"
     not_a_folder.write_text("in the way")
 
-    assert "50 0" == answer_of(start(package, ENDIVE_CACHE_DIR=str(not_a_folder / "cache")))
+    assert "50 0" == answer_of(start(package, not_a_folder / "cache"))
 
 
 def test_two_signatures_never_share_a_data_file(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ import pytest
 
 import endive
 
-ENGINES = ["reference", "compiled"]
-
 
 def run(engine: str, sources: list[dict[str, Any]], **sections: Any) -> list[dict[str, Any]]:
     config = {
@@ -29,7 +27,6 @@ def jobs(count: int, **keys: Any) -> dict[str, Any]:
     return {"name": "w", "arrivals": arrivals, **keys}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_job_that_failed_submits_again_when_it_is_back(engine):
     rows = run(engine, [jobs(3, after_failure={"kind": "restart", "delay_ms": 700.0}, keeps_table=True)])
     turns = {(row["client"], row["source_index"]): row for row in rows}
@@ -44,7 +41,6 @@ def test_a_job_that_failed_submits_again_when_it_is_back(engine):
     assert ("aborted", True) in reads  # what it kept of its table is gone: it loads anew
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_statement_that_failed_is_run_again_after_the_pause(engine):
     rows = run(engine, [jobs(4, after_failure={"kind": "rerun", "times": 3, "pause_ms": 900.0})])
 
@@ -55,7 +51,6 @@ def test_a_statement_that_failed_is_run_again_after_the_pause(engine):
     assert {1, 2, 3, 4} == {row["attempts"] for row in rows[:4]}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_statement_is_run_again_so_often_and_no_more(engine):
     rows = run(engine, [jobs(4, after_failure={"kind": "rerun", "times": 1, "pause_ms": 900.0})])
 
@@ -63,7 +58,6 @@ def test_a_statement_is_run_again_so_often_and_no_more(engine):
     assert 1 == max(row["restarts"] for row in rows)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_rerun_after_a_failed_store_meets_another_fate(engine):
     failures = {"throttle_rate": 0.3, "throttle_tries": 1}
     lost = run(engine, [jobs(1)], failures=failures)
@@ -73,7 +67,6 @@ def test_a_rerun_after_a_failed_store_meets_another_fate(engine):
     assert {"committed": 12} == _count(again, "status")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_statement_that_may_have_committed_is_not_run_again(engine):
     failures = {"lost_answer_rate": 1.0, "lost_answer_timeout_ms": 40.0, "status_checks": 0}
     rows = run(engine, [jobs(1, after_failure={"kind": "rerun", "times": 3, "pause_ms": 900.0})], failures=failures)
@@ -82,7 +75,6 @@ def test_a_statement_that_may_have_committed_is_not_run_again(engine):
     assert {0} == {row["restarts"] for row in rows}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_jobs_with_a_table_each_never_meet(engine):
     catalog = {"type": "service", "latency_ms": 4.0, "num_tables": 5}
     at_random = run(engine, [jobs(4)], catalog=catalog)
@@ -95,7 +87,6 @@ def test_jobs_with_a_table_each_never_meet(engine):
     assert {0: [0], 1: [1], 2: [2], 3: [3]} == {row["client"]: row["tables_written"] for row in unnamed}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_source_keeps_to_the_tables_it_names(engine):
     catalog = {"type": "service", "latency_ms": 4.0, "table_names": ["orders", "items", "customers"]}
     named = {"name": "a", "arrivals": {"kind": "fixed", "ms": 500.0}, "tables": {"only": ["customers", 0]}}
@@ -109,7 +100,6 @@ def _count(rows: list[dict[str, Any]], column: str) -> dict[Any, int]:
     return {value: values.count(value) for value in set(values)}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_txns_of_one_process_work_side_by_side_and_commit_one_after_another(engine):
     free = run(engine, [jobs(4)])
     queued = run(engine, [jobs(4, commit_queue="process")])
@@ -123,7 +113,6 @@ def test_txns_of_one_process_work_side_by_side_and_commit_one_after_another(engi
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_in_a_queue_whoever_was_done_first_commits_first(engine):
     runtime = {"distribution": "uniform", "low_ms": 100.0, "high_ms": 900.0}
     rows = run(engine, [jobs(8, commit_queue="process")], transaction={"runtime": runtime, "retry": 0})
@@ -133,7 +122,6 @@ def test_in_a_queue_whoever_was_done_first_commits_first(engine):
     assert in_order == sorted(rows[:8], key=lambda row: row["end_ms"])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_sources_that_name_one_queue_share_it_and_a_failed_txn_passes_the_turn_on(engine):
     failures = {"throttle_rate": 0.2, "throttle_tries": 1}
     other = {**jobs(2, commit_queue="process"), "name": "other"}

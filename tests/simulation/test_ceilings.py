@@ -88,15 +88,9 @@ class Saturated:
             "source": [{"name": "clients", "arrivals": {"kind": "closed", "clients": clients, "think_ms": think}}],
         }
         self.duration_ms = duration_ms
+        entries = ("append_physical_success", "manifest_append_physical_failure")
         table = simulate(config, seed=1, engine=engine).transactions
-        columns = (
-            "status",
-            "attempts",
-            "hazard_window_ms",
-            "append_physical_success",
-            "manifest_append_physical_failure",
-        )
-        self.rows = table.select(columns).to_pylist()
+        self.rows = table.select(("status", "attempts", "hazard_window_ms", *entries)).to_pylist()
         self.committed = [row for row in self.rows if row["status"] == "committed"]
 
     @property

@@ -9,7 +9,6 @@ import pytest
 
 from endive import simulate
 
-ENGINES = ["reference", "compiled"]
 CATALOGS = [{"type": "cas"}, {"type": "service", "latency_ms": 30.0, "service": {"flavour": "rest"}}]
 
 
@@ -30,7 +29,6 @@ def writer(name: str, clients: int = 2, work_ms: float = 400.0, **keys: Any) -> 
 
 
 @pytest.mark.parametrize("catalog", CATALOGS)
-@pytest.mark.parametrize("engine", ENGINES)
 def test_sources_that_all_commit_as_pyiceberg_are_a_table_of_pyiceberg(engine, catalog):
     alone = run(engine, writer("a"), writer("b"), protocol="pyiceberg", catalog=catalog)
     each = run(engine, writer("a", commit_path="pyiceberg"), writer("b", commit_path="pyiceberg"), catalog=catalog)
@@ -40,10 +38,7 @@ def test_sources_that_all_commit_as_pyiceberg_are_a_table_of_pyiceberg(engine, c
 
 
 def test_engines_agree_on_two_libraries_at_one_table():
-    both = (
-        writer("spark", operation_types={"merge_append": 1.0}),
-        writer("python", commit_path="pyiceberg"),
-    )
+    both = writer("spark", operation_types={"merge_append": 1.0}), writer("python", commit_path="pyiceberg")
 
     assert run("reference", *both).equals(run("compiled", *both))
 

@@ -1,7 +1,5 @@
 """Three loops of DELETEs, each on 4 of 20 files: on a v3 table, where a file has one deletion vector, most fail."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.config import parse_config

@@ -72,17 +72,14 @@ COARSE: Config = {
         {"name": "others", "arrivals": {"kind": "periodic", "period_ms": 20.0, "offset_ms": 40.0}},
     ],
 }
+SERVICE: Config = {"type": "service", "latency_ms": 2.0}
 CATALOGS: dict[str, Config] = {
     "instant": COARSE["catalog"],
     "cas": {"type": "cas"},
     "append": {"type": "append", "compaction_max_entries": 3},
     "append_design": {"type": "append", "append_preset": "append_design", "compaction_threshold_bytes": 450},
-    "queue": {
-        "type": "service",
-        "latency_ms": 2.0,
-        "service": {"workers": 4, "time": {"distribution": "fixed", "ms": 1.0}},
-    },
-    "rest": {"type": "service", "latency_ms": 2.0, "service": {"flavour": "rest", "server_retries": 2}},
+    "queue": {**SERVICE, "service": {"workers": 4, "time": {"distribution": "fixed", "ms": 1.0}}},
+    "rest": {**SERVICE, "service": {"flavour": "rest", "server_retries": 2}},
 }
 
 
@@ -182,27 +179,20 @@ def test_the_engines_agree_on_who_comes_first_when_everything_coincides(catalog,
     assert sum(count > 1 for count in senders.values()) > 1_400
 
 
-def test_more_txns_in_flight_than_there_were_places_at_first(monkeypatch):
-    monkeypatch.setattr(compiled_engine, "PLACES_AT_FIRST", compiled_engine.PLACES_MIN)
-    config = {
-        **COARSE,
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 2_500.0}},
-        "source": [{"name": "flood", "arrivals": {"kind": "fixed", "ms": 1.0}}],
-    }
+FLOOD: Config = {
+    **COARSE,
+    "transaction": {"runtime": {"distribution": "fixed", "ms": 2_500.0}},
+    "source": [{"name": "flood", "arrivals": {"kind": "fixed", "ms": 1.0}}],
+}
+
+
+@pytest.mark.parametrize(("config", "places", "times"), [(FLOOD, compiled_engine.PLACES_MIN, 2), (BUSY, 1, 8)])
+def test_more_txns_in_flight_than_there_were_places_at_first(config, places, times, monkeypatch):
+    monkeypatch.setattr(compiled_engine, "PLACES_AT_FIRST", places)
     engine, result = run_compiled(config)
 
-    assert engine.in_flight_max > 2 * compiled_engine.PLACES_MIN  # so places were added twice
+    assert engine.in_flight_max > times * places  # so places were added more than once
     assert_equal(simulate(config, engine="reference"), result)
-
-
-def test_places_are_added_while_txns_are_under_way(monkeypatch):
-    expected = simulate(BUSY, engine="compiled")
-    monkeypatch.setattr(compiled_engine, "PLACES_AT_FIRST", 1)
-
-    engine, result = run_compiled(BUSY)
-
-    assert engine.in_flight_max > 8
-    assert_equal(expected, result)
 
 
 def test_nothing_depends_on_how_rows_are_batched_or_turns_are_cut(monkeypatch):
@@ -223,7 +213,6 @@ def test_what_ran_before_leaves_nothing_behind_in_the_compiled_engine():
     assert_equal(first, simulate(BUSY, engine="compiled"))
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
 def test_progress_ends_at_the_end(engine, monkeypatch):
     monkeypatch.setattr(compiled_engine, "EVENTS_PER_TURN", 100)
     monkeypatch.setattr(reference_engine, "ROWS_PER_BATCH", 100)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import endive
-
-ENGINES = ["reference", "compiled"]
 
 
 def run(engine: str, *, clients: int, keeps: bool, protocol: str = "iceberg", **source: Any) -> list[dict[str, Any]]:
@@ -18,14 +14,11 @@ def run(engine: str, *, clients: int, keeps: bool, protocol: str = "iceberg", **
         "catalog": {"type": "service", "latency_ms": 4.0},
         "commit": {"protocol": protocol},
         "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}},
-        "source": [
-            {"name": "w", "arrivals": {"kind": "closed", "clients": clients}, "keeps_table": keeps, **source},
-        ],
+        "source": [{"name": "w", "arrivals": {"kind": "closed", "clients": clients}, "keeps_table": keeps, **source}],
     }
     return endive.simulate(config, engine=engine).transactions.to_pylist()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_lone_writer_loads_its_table_once(engine):
     rows = [row for row in run(engine, clients=1, keeps=True) if row["status"] == "committed"]
 
@@ -36,7 +29,6 @@ def test_a_lone_writer_loads_its_table_once(engine):
     assert {100.0} == {row["phase_runtime_ms"] for row in rows[1:]}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_writer_that_loads_anew_pays_for_it_every_time(engine):
     rows = [row for row in run(engine, clients=1, keeps=False) if row["status"] == "committed"]
 
@@ -44,7 +36,6 @@ def test_a_writer_that_loads_anew_pays_for_it_every_time(engine):
     assert {124.0} == {row["phase_runtime_ms"] for row in rows}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_kept_table_is_refreshed_when_others_have_committed(engine):
     rows = [row for row in run(engine, clients=5, keeps=True) if row["status"] == "committed" and row["attempts"] == 1]
     kept = [row for row in rows if row["txn_id"] >= 5]  # every client's first txn loads
@@ -53,7 +44,6 @@ def test_a_kept_table_is_refreshed_when_others_have_committed(engine):
     assert reads == {(False, 1), (True, 2)}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_without_a_refresh_a_kept_table_costs_the_first_attempt_if_it_is_old(engine):
     rows = run(engine, clients=2, keeps=True, protocol="pyiceberg")
     lone = run(engine, clients=1, keeps=True, protocol="pyiceberg")
@@ -63,14 +53,8 @@ def test_without_a_refresh_a_kept_table_costs_the_first_attempt_if_it_is_old(eng
 
 
 def test_an_application_that_starts_over_loads_anew():
-    rows = run(
-        "compiled",
-        clients=2,
-        keeps=True,
-        operation_types={"validated_overwrite": 1.0},
-        real_conflict_probability=1.0,
-        application_retries=1,
-    )
+    failing = {"operation_types": {"validated_overwrite": 1.0}, "real_conflict_probability": 1.0}
+    rows = run("compiled", clients=2, keeps=True, application_retries=1, **failing)
     restarted = [row for row in rows if row["restarts"] == 1]
 
     assert restarted

@@ -5,40 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.simulation.test_throttling import (
+    C_MS,
+    CATALOGS,
+    L_MS,
+    assert_engines_agree_and_books_add_up,
+    config_of,
+    ended,
+)
 
 import endive
 from endive.results import SimulationResult
 
-ENGINES = ["reference", "compiled"]
-L_MS = 20.0  # of a request to storage
-C_MS = 4.0  # of a request to the catalog
 TIMEOUT_MS = 500.0
 
 
-def run(
-    engine: str, *, clients: int = 1, catalog: dict[str, Any] | None = None, keeps: bool = False, **failures: Any
-) -> SimulationResult:
-    config = {
-        "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": L_MS},
-        "catalog": catalog or {"type": "instant", "latency_ms": C_MS, "table_metadata_inlined": False},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}},
-        "source": [{"name": "w", "arrivals": {"kind": "closed", "clients": clients}, "keeps_table": keeps}],
-    }
-    if failures:
-        config["failures"] = {"lost_answer_timeout_ms": TIMEOUT_MS, **failures}
-    return endive.simulate(config, engine=engine)
-
-
-def ended(result: SimulationResult) -> list[dict[str, Any]]:
-    return [row for row in result.transactions.to_pylist() if row["status"] != "in_flight"]
+def run(engine: str, clients: int = 1, **failures: Any) -> SimulationResult:
+    lost = {"lost_answer_timeout_ms": TIMEOUT_MS, **failures} if failures else {}
+    return endive.simulate(config_of(clients=clients, **lost), engine=engine)
 
 
 def values(rows: list[dict[str, Any]], column: str) -> set[Any]:
     return {row[column] for row in rows}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_every_lost_answer_costs_the_timeout_and_one_check_and_every_txn_commits_once(engine):
     plain, lossy = run(engine), run(engine, lost_answer_rate=1.0)
     before, after = ended(plain), ended(lossy)
@@ -55,7 +45,6 @@ def test_every_lost_answer_costs_the_timeout_and_one_check_and_every_txn_commits
     assert lossy.history.commits_applied == lossy.history.commits_reported + lossy.history.commits_unanswered
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_txn_none_of_whose_checks_is_answered_ends_unknown_though_it_was_applied(engine):
     result = run(engine, lost_answer_rate=1.0, lost_check_rate=1.0, status_check_wait_ms=1_000.0)
     rows = ended(result)
@@ -72,7 +61,6 @@ def test_a_txn_none_of_whose_checks_is_answered_ends_unknown_though_it_was_appli
     assert f"{len(rows):,} txns of the run ended as commit_state_unknown" in " ".join(result.warnings)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_without_checks_a_lost_answer_ends_the_txn_at_its_timeout(engine):
     plain, lossy = run(engine), run(engine, lost_answer_rate=1.0, status_checks=0)
     rows = ended(lossy)
@@ -84,7 +72,6 @@ def test_without_checks_a_lost_answer_ends_the_txn_at_its_timeout(engine):
     assert expected == values(rows, "commit_latency_ms")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_the_mean_wait_added_by_lost_answers_is_the_rate_times_what_one_costs(engine):
     """Each commit request is lost with probability p; each costs timeout and check, as above."""
     rate = 0.25
@@ -98,7 +85,6 @@ def test_the_mean_wait_added_by_lost_answers_is_the_rate_times_what_one_costs(en
     assert abs(lost / len(rows) - rate) < 4 * spread
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_refusal_whose_answer_was_lost_is_found_out_and_retried(engine):
     result = run(engine, clients=4, lost_answer_rate=1.0)
     retried = [row for row in ended(result) if row["attempts"] > 1]
@@ -109,7 +95,6 @@ def test_a_refusal_whose_answer_was_lost_is_found_out_and_retried(engine):
     assert 0 == result.history.commits_untold
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_refusal_that_a_check_does_not_find_may_stay_unknown(engine):
     result = run(engine, clients=4, lost_answer_rate=1.0, absent_commit="unknown")
     rows = ended(result)
@@ -119,35 +104,10 @@ def test_a_refusal_that_a_check_does_not_find_may_stay_unknown(engine):
     assert 0 == result.history.commits_untold  # what was applied is found
 
 
-@pytest.mark.parametrize(
-    "catalog",
-    [
-        {"type": "cas"},
-        {"type": "instant", "latency_ms": C_MS},
-        {
-            "type": "service",
-            "latency_ms": C_MS,
-            "service": {"workers": 1, "time": {"distribution": "fixed", "ms": 1.0}},
-        },
-        {"type": "service", "latency_ms": C_MS, "service": {"flavour": "rest", "server_retries": 2}},
-    ],
-    ids=["cas", "instant", "pointer", "rest"],
-)
+@pytest.mark.parametrize("catalog", ["cas", "instant", "pointer", "rest"])
 @pytest.mark.parametrize("keeps", [False, True])
-def test_on_every_catalog_both_engines_agree_and_the_books_add_up(catalog, keeps):
-    def found(engine: str) -> SimulationResult:
-        return run(engine, clients=4, catalog=catalog, keeps=keeps, lost_answer_rate=0.4, lost_check_rate=0.6)
+def test_a_check_whose_answer_is_lost_too_leaves_commits_untold_and_both_engines_agree(catalog, keeps):
+    lost = {"lost_answer_rate": 0.4, "lost_check_rate": 0.6, "lost_answer_timeout_ms": TIMEOUT_MS}
+    result = assert_engines_agree_and_books_add_up(catalog=CATALOGS[catalog], keeps=keeps, **lost)
 
-    reference, compiled = found("reference"), found("compiled")
-    history = compiled.history
-
-    assert reference.fingerprint == compiled.fingerprint
-    assert reference.history == history
-    assert 0 < history.commits_untold
-    told = history.commits_reported + history.commits_unanswered + history.commits_untold
-    assert history.commits_applied == told
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_rate_of_zero_changes_nothing(engine):
-    assert run(engine).fingerprint == run(engine, lost_answer_rate=0.0).fingerprint
+    assert 0 < result.history.commits_untold

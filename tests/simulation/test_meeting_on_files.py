@@ -10,7 +10,6 @@ import endive
 
 MINUTE = {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0}
 MERGE = {"validated_overwrite": 1.0}
-COMPACTION = {"rewrite_files": 1.0}
 
 
 def outcomes(victim: dict[str, Any], rival: dict[str, Any], engine: str, files: int = 10) -> tuple[int, int]:
@@ -35,63 +34,34 @@ def fixed(ms: float) -> dict[str, Any]:
     return {"distribution": "fixed", "ms": ms}
 
 
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
+ROWWISE = {"operation_types": MERGE, "touched_files": 2}
+FILEWISE = {"operation_types": MERGE, "overwrite": "overwrite_files"}
+COMPACTION = {"operation_types": {"rewrite_files": 1.0}, "touched_files": "100%"}
+APPEND = {"touched_files": 10}
+
+
 @pytest.mark.parametrize("form", ["row_delta", "overwrite_files"])
 def test_a_merge_never_survives_a_compaction_that_rewrites_its_files(engine, form):
-    merge = {"operation_types": MERGE, "overwrite": form, "touched_files": 2}
-    compaction = {"operation_types": COMPACTION, "touched_files": "100%"}
-
-    committed, failed = outcomes(merge, compaction, engine)
-
-    assert committed == 0
-    assert failed == 11
+    assert (0, 11) == outcomes({**ROWWISE, "overwrite": form}, COMPACTION, engine)
 
 
-def test_a_row_delta_that_names_no_files_does_not_notice_a_compaction():
-    merge = {"operation_types": MERGE, "touched_files": 2, "referenced_files": False}
-    compaction = {"operation_types": COMPACTION, "touched_files": "100%"}
-
-    committed, failed = outcomes(merge, compaction, "compiled")
-
-    assert failed == 0
-    assert committed == 11
-
-
-def test_a_compaction_fails_beside_another_that_takes_the_same_files():
-    compaction = {"operation_types": COMPACTION, "touched_files": "100%"}
-
-    assert outcomes(compaction, compaction, "compiled") == (0, 11)
-
-
-def test_an_append_never_fails_for_good():
-    append = {"touched_files": 10}
-    merge = {"operation_types": MERGE, "overwrite": "overwrite_files", "touched_files": "100%"}
-
-    assert outcomes(append, merge, "compiled")[1] == 0
-
-
-def test_snapshot_isolation_lets_a_merge_pass_appends_that_serializable_does_not():
-    append = {"touched_files": 10}
-    merge = {"operation_types": MERGE, "touched_files": 2}
-
-    serializable = outcomes({**merge, "isolation": "serializable"}, append, "compiled")
-    snapshot = outcomes({**merge, "isolation": "snapshot"}, append, "compiled")
-
-    assert serializable == (0, 11)
-    assert snapshot == (11, 0)
-
-
-def test_operations_that_touch_few_of_many_files_rarely_meet():
-    merge = {"operation_types": MERGE, "overwrite": "overwrite_files", "isolation": "snapshot", "touched_files": 1}
-    compaction = {"operation_types": COMPACTION, "touched_files": 1}
-
-    committed, failed = outcomes(merge, compaction, "compiled", files=100_000)
-
-    assert (committed, failed) == (11, 0)
-
-
-def test_a_probability_given_by_hand_overrides_the_files():
-    merge = {"operation_types": MERGE, "touched_files": 2, "real_conflict_probability": 0.0}
-    compaction = {"operation_types": COMPACTION, "touched_files": "100%"}
-
-    assert outcomes(merge, compaction, "compiled")[1] == 0
+@pytest.mark.parametrize(
+    ("victim", "rival", "files", "expected"),
+    [
+        pytest.param({**ROWWISE, "referenced_files": False}, COMPACTION, 10, (11, 0), id="a row delta names no files"),
+        pytest.param(COMPACTION, COMPACTION, 10, (0, 11), id="two compactions of the same files"),
+        pytest.param(APPEND, {**FILEWISE, "touched_files": "100%"}, 10, (11, 0), id="an append never fails for good"),
+        pytest.param({**ROWWISE, "isolation": "serializable"}, APPEND, 10, (0, 11), id="serializable beside appends"),
+        pytest.param({**ROWWISE, "isolation": "snapshot"}, APPEND, 10, (11, 0), id="snapshot beside appends"),
+        pytest.param(
+            {**FILEWISE, "isolation": "snapshot", "touched_files": 1},
+            {**COMPACTION, "touched_files": 1},
+            100_000,
+            (11, 0),
+            id="few of many files",
+        ),
+        pytest.param({**ROWWISE, "real_conflict_probability": 0.0}, COMPACTION, 10, (11, 0), id="a given probability"),
+    ],
+)
+def test_who_fails_beside_whom(victim, rival, files, expected):
+    assert expected == outcomes(victim, rival, "compiled", files)

@@ -10,20 +10,21 @@ import endive
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, LockTerms
 from endive.transaction.table_lock import lock_wait_us
 
-ENGINES = ["reference", "compiled"]
 STORE_MS, CALL_MS, WORK_MS = 20.0, 4.0, 100.0
 REST = {"flavour": "rest"}
 
 
-def run(engine: str, count: int, service: dict[str, Any] | None = None, **keys: Any) -> list[dict[str, Any]]:
-    """As many jobs as ``count``, which begin together, once."""
+def run(
+    engine: str, count: int, service: dict[str, Any] | None = None, *others: Any, **keys: Any
+) -> list[dict[str, Any]]:
+    """As many jobs as ``count``, which begin together, once, beside other sources."""
     arrivals = {"kind": "jobs", "jobs": count, "period_ms": 50_000.0, "phase": "together"}
     config = {
         "simulation": {"duration_ms": 49_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
         "storage": {"provider": "constant", "latency_ms": STORE_MS},
         "catalog": {"type": "service", "latency_ms": CALL_MS, "service": service or {}},
         "transaction": {"runtime": {"distribution": "fixed", "ms": WORK_MS}},
-        "source": [{"name": "w", "arrivals": arrivals, "retry": 0, **keys}],
+        "source": [{"name": "w", "arrivals": arrivals, "retry": 0, **keys}, *others],
     }
     return endive.simulate(config, engine=engine).transactions.to_pylist()
 
@@ -32,7 +33,6 @@ def total(rows: list[dict[str, Any]], column: str) -> Any:
     return sum(row[column] for row in rows)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_coordinator_commits_the_files_of_all_who_wait_at_once(engine):
     alone = run(engine, 1)[0]
     rows = run(engine, 5, commit_queue="c", gather_every_ms=1_000.0)
@@ -46,7 +46,6 @@ def test_a_coordinator_commits_the_files_of_all_who_wait_at_once(engine):
     assert leader["end_ms"] - leader["commit_start_ms"] == pytest.approx(others[0]["phase_backoff_ms"])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_whoever_comes_while_the_coordinator_commits_goes_with_the_next_commit(engine):
     arrivals = {"kind": "periodic", "period_ms": 60.0}
     rows = run(engine, 1, arrivals=arrivals, commit_queue="c", gather_every_ms=10.0, stop_ms=500.0)
@@ -58,38 +57,19 @@ def test_whoever_comes_while_the_coordinator_commits_goes_with_the_next_commit(e
     assert len(ends) < len(rows)  # a commit takes longer than the next txn lets wait
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_what_a_failed_coordinator_carried_has_failed_with_it(engine):
-    rival = {"name": "rival", "arrivals": {"kind": "fixed", "ms": 30.0}}
-    config = {
-        "simulation": {"duration_ms": 20_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": STORE_MS},
-        "catalog": {"type": "service", "latency_ms": CALL_MS},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": WORK_MS}, "retry": 0},
-        "source": [
-            {
-                "name": "w",
-                "arrivals": {"kind": "jobs", "jobs": 4, "period_ms": 1_000.0, "phase": "together"},
-                "commit_queue": "c",
-                "gather_every_ms": 500.0,
-            },
-            rival,
-        ],
-    }
-    rows = [
-        row
-        for row in endive.simulate(config, engine=engine).transactions.to_pylist()
-        if row["source"] == "w" and row["end_ms"]
-    ]
+    rival = {"name": "rival", "arrivals": {"kind": "fixed", "ms": 30.0}, "retry": 0, "stop_ms": 20_000.0}
+    together = {"kind": "jobs", "jobs": 4, "period_ms": 1_000.0, "phase": "together"}
+    coordinated = {"arrivals": together, "commit_queue": "c", "gather_every_ms": 500.0, "stop_ms": 20_000.0}
     by_end: dict[float, set[tuple[str, str | None]]] = {}
-    for row in rows:
-        by_end.setdefault(row["end_ms"], set()).add((row["status"], row["reason"]))
+    for row in run(engine, 4, None, rival, **coordinated):
+        if row["source"] == "w" and row["end_ms"]:
+            by_end.setdefault(row["end_ms"], set()).add((row["status"], row["reason"]))
 
     assert {1} == {len(fates) for fates in by_end.values()}
     assert {("aborted", "retries_exhausted")} in by_end.values()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_hives_lock_orders_swaps_and_refuses_a_stale_base_all_the_same(engine):
     free = run(engine, 3)
     locked = run(engine, 3, {"lock": {"kind": "hive"}})
@@ -114,14 +94,12 @@ def test_a_client_of_hive_asks_again_at_once_when_its_first_call_has_queued_it(k
         assert least <= pause_ms <= 1.1 * least
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_lock_that_is_asked_for_too_long_fails_the_attempt_with_hive_and_the_txn_with_dynamodb(engine):
     slow = {"distribution": "fixed", "ms": 2_000.0}
     waits = {"wait_ms": 100.0, "timeout_ms": 300.0}
     hive = run(engine, 3, {"commit_latency": slow, "lock": {"kind": "hive", **waits}}, retry=9)
-    dynamodb = run(
-        engine, 3, {"commit_latency": slow, "lock": {"kind": "dynamodb", "lease_ms": 50.0, **waits}}, retry=9
-    )
+    leased = {"kind": "dynamodb", "lease_ms": 50.0, **waits}
+    dynamodb = run(engine, 3, {"commit_latency": slow, "lock": leased}, retry=9)
 
     assert {"committed"} == {row["status"] for row in hive}
     assert max(row["attempts"] for row in hive) > 1
@@ -129,19 +107,16 @@ def test_a_lock_that_is_asked_for_too_long_fails_the_attempt_with_hive_and_the_t
     assert {1} == {row["attempts"] for row in dynamodb if row["reason"] == "timeout"}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_server_that_takes_commits_together_writes_once_and_refuses_no_append(engine):
     rows = run(engine, 5, {**REST, "batch_ms": 1_000.0})
 
     assert ["committed"] * 5 == [row["status"] for row in rows]
     assert 1 == total(rows, "requests_metadata_write")
-    assert 5 * run(engine, 1, REST)[0]["requests_manifest_list_write"] + 1 == total(
-        rows, "requests_manifest_list_write"
-    )
+    alone = run(engine, 1, REST)[0]["requests_manifest_list_write"]
+    assert 5 * alone + 1 == total(rows, "requests_manifest_list_write")
     assert 1 == len({row["end_ms"] for row in rows})
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_server_that_rebases_pays_for_the_list_it_rewrites(engine):
     cheap = run(engine, 4, {**REST, "server_retries": 9})
     true = run(engine, 4, {**REST, "server_retries": 9, "rebase": "list"})
@@ -174,7 +149,6 @@ def beside_compaction(engine: str, compacting_ms: float, service: dict[str, Any]
     return {"rival": rows["rival"]["status"], **{key: rows["append"][key] for key in ("status", "compactions_undone")}}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_compaction_gives_way_to_a_commit_that_was_built_before_it(engine):
     when = [float(ms) for ms in range(5, 200, 15)]
     refused = [beside_compaction(engine, ms, {}) for ms in when]
@@ -188,7 +162,6 @@ def test_a_compaction_gives_way_to_a_commit_that_was_built_before_it(engine):
     assert [row["rival"] for row in refused] == [row["rival"] for row in undone]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_nothing_else_gives_way(engine):
     appends = {"operation_types": {"fast_append": 1.0}, "touched_files": 0}
     rows = [

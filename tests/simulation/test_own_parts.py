@@ -39,9 +39,6 @@ def ended(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["status"] != "in_flight"]
 
 
-# ---- a catalog ---------------------------------------------------------------------------------------
-
-
 class ForgivingCatalog(Catalog):
     """Takes 3 ms for everything and never refuses: the server merges whatever comes."""
 
@@ -68,9 +65,6 @@ def test_a_catalog_of_ones_own_needs_only_read_and_commit():
     assert {1} == {row["attempts"] for row in ended(rows)}
     assert {3.0} == {row["phase_commit_ms"] for row in ended(rows)}
     assert {3.0 + 100.0} == {row["phase_runtime_ms"] for row in ended(rows)}
-
-
-# ---- a storage provider ------------------------------------------------------------------------------
 
 
 class CountingStore(ConstantStorageProvider):
@@ -117,9 +111,6 @@ def test_a_distribution_of_ones_own_needs_only_its_quantiles():
     assert 8.0 <= min(writing_ms) < max(writing_ms) <= 12.0
 
 
-# ---- a kind of txn -----------------------------------------------------------------------------------
-
-
 class ManyFilesAppend(Transaction):
     """Writes ten manifests of its own on its first attempt."""
 
@@ -136,9 +127,6 @@ def test_a_kind_of_ones_own_may_cost_what_it_likes():
     assert {100.0} == {row["phase_manifests_ms"] for row in ended(rows) if row["status"] == "committed"}
 
 
-# ---- a conflict detector -----------------------------------------------------------------------------
-
-
 class EverySecondTxn(ConflictDetector):
     """Odd txns are in real conflict with whoever committed beside them."""
 
@@ -150,18 +138,12 @@ class EverySecondTxn(ConflictDetector):
 
 
 def test_a_conflict_detector_of_ones_own_decides_who_aborts():
-    config = {
-        **CONFIG,
-        "transaction": {**CONFIG["transaction"], "operation_types": {"validated_overwrite": 1.0}},
-    }
+    config = {**CONFIG, "transaction": {**CONFIG["transaction"], "operation_types": {"validated_overwrite": 1.0}}}
     rows = rows_of(Simulation(config, conflict_detector=EverySecondTxn()))
 
     in_conflict = {row["txn_id"] % 2 for row in rows if row["reason"] == "validation_exception"}
     assert {1} == in_conflict
     assert all(row["status"] == "aborted" for row in ended(rows) if row["txn_id"] % 2 and row["n_behind_first"])
-
-
-# ---- a workload --------------------------------------------------------------------------------------
 
 
 class NightlyCompaction(Workload):
@@ -181,26 +163,6 @@ def test_a_workload_of_ones_own_decides_what_txns_do():
         is_tenth = row["source_index"] % 10 == 0
         assert ("rewrite_files" if is_tenth else "fast_append") == row["kind"]
         assert (400.0 if is_tenth else 100.0) + 2.0 == row["phase_runtime_ms"]
-
-
-# ---- engines -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"catalog": ForgivingCatalog},
-        {"storage": CountingStore()},
-        {"transaction_types": {"fast_append": ManyFilesAppend}},
-        {"conflict_detector": EverySecondTxn()},
-        {"workload": NightlyCompaction},
-    ],
-    ids=lambda parts: next(iter(parts)),
-)
-def test_a_part_of_ones_own_runs_on_the_reference_engine(parts):
-    result = Simulation(CONFIG, **parts).run()
-
-    assert "reference" == result.provenance.engine
 
 
 def test_an_unknown_engine_is_refused_by_name():

@@ -27,9 +27,6 @@ def once(name: str, at_ms: float = 0.0, **keys: Any) -> dict[str, Any]:
     return {"name": name, "arrivals": {"kind": "periodic", "period_ms": 1e6, "offset_ms": at_ms}, **keys}
 
 
-# ---- simultaneous events -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
 def test_of_two_swaps_at_one_instant_that_of_the_older_txn_wins(names):
     first, second = rows_of(*(once(name) for name in names))
@@ -68,9 +65,6 @@ def test_a_thousand_coinciding_events_have_one_order():
     assert rows == rows_of(closed, **quick, **storage)
 
 
-# ---- when the clock stops ----------------------------------------------------------------------------
-
-
 # A lone txn: read 2 ms, work 100 ms, swap 2 ms.
 @pytest.mark.parametrize(
     ("duration_ms", "status", "stage"),
@@ -97,15 +91,6 @@ def test_a_txn_in_flight_says_who_it_is_and_nothing_of_what_it_did():
     assert (0, None, None) == (row["attempts"], row["reason"], row["hazard_window_ms"])
     assert 0 == sum(row[f"requests_{request}"] for request in REQUESTS)
     assert 0.0 == sum(row[f"phase_{phase}_ms"] for phase in PHASES)
-
-
-def test_nothing_is_submitted_at_the_last_instant():
-    rows = rows_of({"name": "txns", "arrivals": {"kind": "fixed", "ms": 100.0}})
-
-    assert [100.0 * i for i in range(1, 10)] == [row["submit_ms"] for row in rows]
-
-
-# ---- closed loops ------------------------------------------------------------------------------------
 
 
 def test_a_client_thinks_after_its_txn_has_ended_and_submits_again():
@@ -137,10 +122,10 @@ def test_every_client_of_a_loop_has_luck_of_its_own():
     assert 3 == len(set(firsts.values()))
 
 
-# ---- starting and stopping a source ------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("keys", "submitted"), [({}, range(100, 1_000, 100)), ({"start_ms": 200.0, "stop_ms": 500.0}, (300, 400))]
+)
+def test_a_source_submits_from_its_start_until_its_stop_and_not_at_the_last_instant(keys, submitted):
+    rows = rows_of({"name": "txns", "arrivals": {"kind": "fixed", "ms": 100.0}, **keys})
 
-
-def test_a_source_submits_from_its_start_until_its_stop():
-    rows = rows_of({"name": "txns", "arrivals": {"kind": "fixed", "ms": 100.0}, "start_ms": 200.0, "stop_ms": 500.0})
-
-    assert [300.0, 400.0] == [row["submit_ms"] for row in rows]
+    assert [*submitted] == [row["submit_ms"] for row in rows]

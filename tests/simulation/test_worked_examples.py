@@ -57,6 +57,11 @@ class ByPartition(Workload):
         return dataclasses.replace(draft, partitions=(((partition,), 1),))
 
 
+def once(name: str, runtime_ms: float) -> dict[str, Any]:
+    arrivals = {"kind": "periodic", "period_ms": 1_000_000.0}
+    return {"name": name, "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": runtime_ms}}
+
+
 def rivals(name: str, period_ms: float, **changes: Any) -> dict[str, Any]:
     arrivals = {"kind": "periodic", "period_ms": period_ms, "offset_ms": RIVAL_OFFSET_MS}
     return {"name": name, "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": 0.0}, **changes}
@@ -82,11 +87,7 @@ def play_seed_000(stop_ms: float, repair: str = "after_refresh") -> tuple[dict[s
         "catalog": {"scope": "partition", "partitions": {"enabled": True, "num_partitions": 2}},
         "commit": {"protocol": "merge", "repair": repair},
         "source": [
-            {
-                "name": "victim",
-                "arrivals": {"kind": "periodic", "period_ms": 1_000_000.0},
-                "runtime": {"distribution": "fixed", "ms": RUNTIME_MS},
-            },
+            once("victim", RUNTIME_MS),
             rivals("same", RIVAL_PERIOD_MS, stop_ms=stop_ms),
             rivals("other", 10 * RIVAL_PERIOD_MS),
         ],
@@ -254,20 +255,15 @@ def test_example_2_a_logical_failure_with_a_false_conflict_appends_nothing_to_th
     assert (1, 1) == (second["append_logical_conflict"], second["append_logical_success"])
     assert (2, 1) == (second["append_physical_success"], second["append_physical_failure"])
     assert (2, 1, 0) == (second["attempts"], second["false_conflicts"], second["real_conflicts"])
-    assert (2 * 50, 2) == (
-        found.state.snapshot(0).tables[0].state.iceberg.list_offset,
-        found.state.snapshot(0).tables[0].version,
-    )
+    (table,) = found.state.snapshot(0).tables
+    assert (2 * 50, 2) == (table.state.iceberg.list_offset, table.version)
     # Three records are in the log: T1's, T2's that was not applied, and T2's that was.
     assert (300, 3) == (found.state.log.offset, found.state.log.entries)
 
 
 def test_example_2_with_a_real_conflict_merges_manifests_and_appends_a_second_entry(tmp_path):
-    transaction = {
-        **ML_PLUS,
-        "real_conflict_probability": 1.0,
-        "conflicting_manifests": {"distribution": "fixed", "value": 2},
-    }
+    manifests = {"distribution": "fixed", "value": 2}
+    transaction = {**ML_PLUS, "real_conflict_probability": 1.0, "conflicting_manifests": manifests}
     catalog = {**APPEND, "num_tables": 1}
     (_, second), _, _ = play_seed_004(tmp_path, BETWEEN, catalog=catalog, transaction=transaction)
 
@@ -318,13 +314,7 @@ def test_the_design_reads_table_metadata_at_the_start_and_writes_it_before_the_c
         "storage": {"provider": "constant", "latency_ms": STEP_MS},
         "catalog": {**catalog, "table_metadata_inlined": False},
         "commit": {"metadata": "each_attempt"},
-        "source": [
-            {
-                "name": "only",
-                "arrivals": {"kind": "periodic", "period_ms": 1_000_000.0},
-                "runtime": {"distribution": "fixed", "ms": 100.0},
-            }
-        ],
+        "source": [once("only", 100.0)],
     }
     _, trace, _ = run(config)
 
@@ -341,14 +331,7 @@ def test_commits_to_other_tables_are_not_in_a_txns_history():
         "storage": {"provider": "constant", "latency_ms": STEP_MS},
         "catalog": {"num_tables": 2, "scope": "table"},
         "commit": {"protocol": "merge"},
-        "source": [
-            {
-                "name": "victim",
-                "arrivals": {"kind": "periodic", "period_ms": 1_000_000.0},
-                "runtime": {"distribution": "fixed", "ms": 20_000.0},
-            },
-            rivals("others", 1_000.0),
-        ],
+        "source": [once("victim", 20_000.0), rivals("others", 1_000.0)],
     }
 
     class ByTable(Workload):

@@ -68,13 +68,9 @@ with ResultWriter(sys.argv[1]) as writer:
 
 def test_an_interrupt_ends_a_compiled_run_and_leaves_no_file(tmp_path):
     path = tmp_path / "transactions.parquet"
-    process = subprocess.Popen(
-        [sys.executable, "-c", ENDLESS, str(path)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    environment, pipe = {**os.environ, "PYTHONPATH": str(ROOT / "src")}, subprocess.PIPE
+    command = [sys.executable, "-c", ENDLESS, str(path)]
+    process = subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
     assert "running\n" == process.stdout.readline()
     assert [] != list(tmp_path.iterdir())

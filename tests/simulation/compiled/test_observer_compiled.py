@@ -119,34 +119,28 @@ def install_twice(runner: Corrupted) -> None:
     tables[tables == 1] = 2
 
 
-@pytest.mark.parametrize("name", SCOPES)
-def test_a_skipped_check_is_a_lost_update(monkeypatch, name):
-    with pytest.raises(HistoryError, match="an update is lost"):
-        run_corrupted(monkeypatch, name, skip_the_check)
+OBJECTS = ("cas, catalog", "instant, group", "instant, table", "cas, partition")
+CORRUPTIONS: dict[Corruption, tuple[tuple[str, ...], str]] = {
+    skip_the_check: (SCOPES, "an update is lost"),
+    read_an_older_state: (OBJECTS, r"was shown version \d+ of .*, where version \d+ stood"),
+    retry_after_success: (
+        ("cas, catalog", "instant, table", "service, pointer"),
+        "was applied for the second time",
+    ),
+    report_an_abort: (SCOPES, r"told at .* that it did not commit, and had been applied"),
+    install_twice: (
+        ("instant, group", "instant, table", "append, log"),
+        r"left table \d|shown version \d+ of (table|group)",
+    ),
+}
 
 
-@pytest.mark.parametrize("name", ["cas, catalog", "instant, group", "instant, table", "cas, partition"])
-def test_a_read_that_shows_an_older_state_is_caught(monkeypatch, name):
-    with pytest.raises(HistoryError, match=r"was shown version \d+ of .*, where version \d+ stood"):
-        run_corrupted(monkeypatch, name, read_an_older_state)
-
-
-@pytest.mark.parametrize("name", ["cas, catalog", "instant, table", "service, pointer"])
-def test_a_txn_that_swaps_again_after_its_success_is_caught(monkeypatch, name):
-    with pytest.raises(HistoryError, match="was applied for the second time"):
-        run_corrupted(monkeypatch, name, retry_after_success)
-
-
-@pytest.mark.parametrize("name", SCOPES)
-def test_a_commit_reported_as_an_abort_is_caught(monkeypatch, name):
-    with pytest.raises(HistoryError, match=r"told at .* that it did not commit, and had been applied"):
-        run_corrupted(monkeypatch, name, report_an_abort)
-
-
-@pytest.mark.parametrize("name", ["instant, group", "instant, table", "append, log"])
-def test_a_version_that_moves_by_two_is_caught(monkeypatch, name):
-    with pytest.raises(HistoryError, match=r"left table \d|shown version \d+ of (table|group)"):
-        run_corrupted(monkeypatch, name, install_twice)
+@pytest.mark.parametrize(
+    ("corrupt", "name"), [(corrupt, name) for corrupt, (names, _) in CORRUPTIONS.items() for name in names]
+)
+def test_what_a_bug_would_leave_in_memory_is_caught(monkeypatch, corrupt, name):
+    with pytest.raises(HistoryError, match=CORRUPTIONS[corrupt][1]):
+        run_corrupted(monkeypatch, name, corrupt)
 
 
 @pytest.mark.parametrize("name", SCOPES)
