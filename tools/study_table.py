@@ -10,7 +10,8 @@ It computes nothing: every number stands in DIR/analysis.
     python tools/study_table.py out/mixed overwrites success_rate --csv docs/studies/x.csv --keep 'load_per_s=1|5'
 
 With ``--csv`` every row goes into that file and the page keeps those that ``--keep`` names, with intervals only where
-they are wide. The site shows the file as a table with filters (``tools/table_pages.py``).
+they are wide; with ``--link`` none, where a sentence says it. The site shows the file as a table with filters
+(``tools/table_pages.py``).
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--keep", action="append", default=[], help="with --csv: KEY=VALUE, or KEY=A|B: rows that are printed too"
     )
+    parser.add_argument("--link", action="store_true", help="with --csv: print no rows, only the link")
     given = parser.parse_args()
     if given.csv and len(given.figures) > 1 and given.columns != FIGURES:
         parser.error("--csv holds one table: name one figure, or --columns figures.")
@@ -192,8 +194,8 @@ def present(rows: Sequence[str], cells: dict[Cell, str], labels: Row, given: arg
         for (side, head), text in cells.items()
         if all(value in wanted.get(axis, [value]) for axis, value in zip(rows, side, strict=True))
     }
-    name = given.csv.name
-    return [*_table(rows, kept, labels), "", f"All {len(sides)} rows, with their intervals: [{name}]({name})."]
+    link = f"All {len(sides)} rows, with their intervals: [{given.csv.name}]({given.csv.name})."
+    return [link] if given.link else [*_table(rows, kept, labels), "", link]
 
 
 def _shorten(text: str) -> str:
