@@ -70,53 +70,24 @@ def maybe(table: Mapping, draw: Any, key: str, strategy: st.SearchStrategy[Any])
 def distributions(draw: Any, low: float = 0.5, high: float = 60.0) -> Mapping:
     """A distribution table around some milliseconds."""
     middle = draw(ms(max(low, 0.5), high))
-    family = draw(
-        st.sampled_from(
-            (
-                "fixed",
-                "fixed",
-                "lognormal",
-                "size_based",
-                "truncated_normal",
-                "exponential",
-                "uniform",
-                "gamma",
-                "mixture",
-                "empirical",
-            )
-        )
-    )
     sigma = draw(st.sampled_from((0.0, 0.3, 1.0)))
-    return {
-        "fixed": {"distribution": "fixed", "ms": middle},
-        "lognormal": {"distribution": "lognormal", "median_ms": middle, "sigma": sigma},
-        "size_based": {
-            "distribution": "size_based",
-            "base_latency_ms": middle,
-            "latency_per_mib_ms": 20.0,
-            "sigma": sigma,
-        },
-        "truncated_normal": {
-            "distribution": "truncated_normal",
-            "mean_ms": middle + 1.0,
-            "stddev_ms": middle / 4,
-            "min_ms": 0.5,
-        },
-        "exponential": {"distribution": "exponential", "mean_ms": middle, "min_latency_ms": 0.5},
-        "uniform": {"distribution": "uniform", "low_ms": middle / 2, "high_ms": middle},
-        "gamma": {"distribution": "gamma", "mean_ms": middle, "shape": 2.0},
-        "mixture": {
-            "distribution": "mixture",
-            "components": [
-                {"weight": 3.0, "distribution": "fixed", "ms": middle},
-                {"weight": 1.0, "distribution": "exponential", "mean_ms": 2 * middle},
-            ],
-        },
-        "empirical": {
-            "distribution": "empirical",
-            "quantiles": [[0.0, middle / 2], [0.5, middle], [1.0, 3 * middle]],
-        },
-    }[family]
+    parts = [
+        {"weight": 3.0, "distribution": "fixed", "ms": middle},
+        {"weight": 1.0, "distribution": "exponential", "mean_ms": 2 * middle},
+    ]
+    figures = {
+        "fixed": {"ms": middle},
+        "lognormal": {"median_ms": middle, "sigma": sigma},
+        "size_based": {"base_latency_ms": middle, "latency_per_mib_ms": 20.0, "sigma": sigma},
+        "truncated_normal": {"mean_ms": middle + 1.0, "stddev_ms": middle / 4, "min_ms": 0.5},
+        "exponential": {"mean_ms": middle, "min_latency_ms": 0.5},
+        "uniform": {"low_ms": middle / 2, "high_ms": middle},
+        "gamma": {"mean_ms": middle, "shape": 2.0},
+        "mixture": {"components": parts},
+        "empirical": {"quantiles": [[0.0, middle / 2], [0.5, middle], [1.0, 3 * middle]]},
+    }
+    family = draw(st.sampled_from(("fixed", *figures)))
+    return {"distribution": family, **figures[family]}
 
 
 @st.composite
@@ -194,9 +165,7 @@ def storages(draw: Any, catalog: Mapping, mode: str) -> Mapping:
     maybe(storage, draw, "T_MANIFEST_FILE", st.fixed_dictionaries({"write": distributions()}))
     maybe(storage, draw, "T_PUT", distributions())
     if catalog["type"] == "cas":
-        swap = distributions().flatmap(
-            lambda table: st.just({**table, "failure": {"distribution": "fixed", "ms": 2.0}})
-        )
+        swap = distributions().map(lambda table: {**table, "failure": {"distribution": "fixed", "ms": 2.0}})
         maybe(storage, draw, "T_CAS", swap)
     if catalog["type"] in ("cas", "append"):
         maybe(storage, draw, "T_METADATA_ROOT", distributions())

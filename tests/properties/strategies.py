@@ -10,20 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.properties.section_strategies import (
-    KINDS,
-    PROTOCOLS,
-    Mapping,
-    backoffs,
-    catalogs,
-    commits,
-    distributions,
-    failures,
-    maybe,
-    ms,
-    storages,
-    tables,
-)
+from tests.properties import section_strategies as sections
+from tests.properties.section_strategies import KINDS, PROTOCOLS, Mapping, distributions, maybe, ms
 
 TRACE = str(Path(__file__).parent / "arrivals.csv")
 ARRIVALS = ("poisson", "exponential", "fixed", "uniform", "lognormal", "closed", "closed", "periodic", "jobs", "trace")
@@ -48,33 +36,23 @@ def source_keys(draw: Any, catalog: Mapping, commit: Mapping, detector: str, mod
         maybe(keys, draw, "isolation", st.sampled_from(("serializable", "snapshot")))
     keys["referenced_files"] = draw(st.booleans()) if overwrite == "row_delta" else True
     if detector == "files":
-        keys["touched_files"] = draw(
-            st.sampled_from((1, 3, "10%", "100%", {"distribution": "uniform", "min": 1, "max": 8}))
-        )
+        drawn = {"distribution": "uniform", "min": 1, "max": 8}
+        keys["touched_files"] = draw(st.sampled_from((1, 3, "10%", "100%", drawn)))
     maybe(keys, draw, "rewritten_manifests", st.integers(0, 6))
-    keys["runtime"] = draw(
-        st.one_of(
-            st.just({"distribution": "fixed", "ms": 0.0}),
-            distributions(high=400.0),
-            st.just({"mean": 300.0, "sigma": 1.0, "min": 50.0}),
-        )
-    )
+    runtimes = ({"distribution": "fixed", "ms": 0.0}, {"mean": 300.0, "sigma": 1.0, "min": 50.0})
+    keys["runtime"] = draw(st.one_of(st.sampled_from(runtimes), distributions(high=400.0)))
     maybe(keys, draw, "retry", st.integers(0, 6))
     keys.setdefault("retry", 4)
     maybe(keys, draw, "total_timeout_ms", st.sampled_from((0.0, 0.5, 200.0, 2_000.0)))
-    maybe(keys, draw, "retry_backoff", backoffs())
+    maybe(keys, draw, "retry_backoff", sections.backoffs())
     if detector != "partition_overlap":
         maybe(keys, draw, "real_conflict_probability", st.sampled_from((0.0, 0.2, 1.0)))
     if not is_merging:
         maybe(keys, draw, "application_retries", st.integers(0, 2))
     maybe(keys, draw, "tables", table_choices(catalog["num_tables"]))
     if "partitions" in catalog:
-        maybe(
-            keys,
-            draw,
-            "partitions",
-            partition_choices(most_partitions(catalog["partitions"]), "per_table" not in catalog["partitions"]),
-        )
+        are_alike = "per_table" not in catalog["partitions"]
+        maybe(keys, draw, "partitions", partition_choices(most_partitions(catalog["partitions"]), are_alike))
     return keys
 
 
@@ -130,22 +108,16 @@ def _add_aftermath(draw: Any, source: Mapping, transaction: Mapping) -> None:
         kinds += [{"kind": "carried"}, {"kind": "carried", "unknown": "again"}]
     if not (transaction | source).get("application_retries") and "partial_progress" not in source:
         maybe(source, draw, "after_failure", st.sampled_from(kinds))
-    is_again = source.get("after_failure", {}).get("kind") == "rerun" or (transaction | source).get(
-        "application_retries"
-    )
-    if not is_again:
+    is_rerun = source.get("after_failure", {}).get("kind") == "rerun"
+    if not is_rerun and not (transaction | source).get("application_retries"):
         maybe(source, draw, "commit_queue", st.sampled_from(("mine", "ours")))
 
 
 def count_tables() -> st.SearchStrategy[Mapping]:
     """A number of tables or partitions that is drawn."""
-    return st.sampled_from(
-        (
-            {"distribution": "uniform", "min": 1, "max": 3},
-            {"distribution": "exponential", "mean": 2.0, "min": 1, "max": 9},
-            {"distribution": "fixed", "value": 2},
-        )
-    )
+    exponential = {"distribution": "exponential", "mean": 2.0, "min": 1, "max": 9}
+    uniform = {"distribution": "uniform", "min": 1, "max": 3}
+    return st.sampled_from((uniform, exponential, {"distribution": "fixed", "value": 2}))
 
 
 @st.composite
@@ -169,9 +141,7 @@ def partition_choices(draw: Any, num_partitions: int, are_alike: bool) -> Mappin
     if draw(st.integers(0, 3)) == 0:
         choice = {"count_distribution": draw(count_tables())}
     if "count" in choice and are_alike and draw(st.integers(0, 3)) == 0:
-        weights = draw(
-            st.lists(st.sampled_from((0.0, 1.0, 3.5)), min_size=0, max_size=num_partitions - choice["count"])
-        )
+        weights = draw(st.lists(st.sampled_from((0.0, 1.0, 3.5)), max_size=num_partitions - choice["count"]))
         choice["weights"] = draw(st.permutations([*weights, *[1.0] * choice["count"]]))
         maybe(choice, draw, "write_fraction", st.sampled_from((0.3, 0.5, 1.0)))
         return choice
@@ -191,17 +161,14 @@ def arrivals(draw: Any) -> Mapping:
     """When a source submits: about a hundred txns at most."""
     kind = draw(st.sampled_from(ARRIVALS))
     gap = draw(ms(30.0, 400.0))
+    think = draw(st.one_of(st.just(gap), distributions(low=20.0, high=300.0)))
     return {
         "poisson": {"kind": "poisson", "per_s": 1_000.0 / gap},
         "exponential": {"kind": "exponential", "mean_ms": gap},
         "fixed": {"kind": "fixed", "ms": gap},
         "uniform": {"kind": "uniform", "low_ms": 0.0, "high_ms": 2 * gap},
         "lognormal": {"kind": "lognormal", "mean_ms": gap, "sigma": 1.0},
-        "closed": {
-            "kind": "closed",
-            "clients": draw(st.integers(1, 5)),
-            "think_ms": draw(st.one_of(st.just(gap), distributions(low=20.0, high=300.0))),
-        },
+        "closed": {"kind": "closed", "clients": draw(st.integers(1, 5)), "think_ms": think},
         "periodic": {"kind": "periodic", "period_ms": gap, "offset_ms": gap / 3, "jitter_ms": draw(ms(0.0, gap - 1.0))},
         "jobs": {
             "kind": "jobs",
@@ -220,8 +187,8 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
 
     ``can_keep_and_fail``: also those whose clients keep their tables and whose requests fail.
     """
-    catalog = draw(catalogs())
-    commit = draw(commits())
+    catalog = draw(sections.catalogs())
+    commit = draw(sections.commits())
     is_served = catalog["type"] == "service"
     is_read_by_client = not catalog.get("table_metadata_inlined", not is_served)
     if is_read_by_client and not (is_served and catalog["service"]["flavour"] == "rest"):
@@ -251,16 +218,15 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
         maybe(sources[-1], draw, "start_ms", ms(0.0, 800.0))
         if draw(st.integers(0, 3)) == 0:
             sources[-1]["stop_ms"] = draw(ms(900.0, 2_000.0))
-    table = draw(tables(detector))
+    table = draw(sections.tables(detector))
     is_merging = (PROTOCOLS[commit["protocol"]] | commit)["real_conflict"] == "merge"
     _add_rewrites_of_deletes(draw, transaction, sources, table.get("format_version", 2), detector)
     for source in sources:
         whole = {**transaction, **source}
         given = set(whole)
         is_java = commit["protocol"] == "iceberg" and not {"base", "io"} & set(commit) and mode == "rewrite"
-        _add_reading(
-            draw, whole, table.get("format_version", 2), detector, is_merging, "partitions" in catalog, is_java
-        )
+        version, is_partitioned = table.get("format_version", 2), "partitions" in catalog
+        _add_reading(draw, whole, version, detector, is_merging, is_partitioned, is_java)
         source.update({key: value for key, value in whole.items() if key not in given})
     if any("rewritten_files" in source for source in sources):
         for source in sources:
@@ -274,14 +240,14 @@ def configs(draw: Any, can_keep_and_fail: bool = True) -> Mapping:
             source.pop("keeps_table", None)
     return {
         "simulation": {"duration_ms": draw(ms(3_000.0, 9_000.0)), "seed": draw(st.integers(0, 1_000))},
-        "storage": draw(storages(catalog, mode)),
+        "storage": draw(sections.storages(catalog, mode)),
         "catalog": catalog,
         "table": table,
         "commit": commit,
         "transaction": transaction,
         "conflict": {"detector": detector},
         "source": sources,
-        **({"failures": draw(failures())} if has_failures else {}),
+        **({"failures": draw(sections.failures())} if has_failures else {}),
     }
 
 
@@ -311,21 +277,14 @@ def drop_unread(transaction: Mapping, sources: list[Mapping]) -> None:
     for key in list(transaction):
         heirs = [source for source in sources if key not in source]
         if key == "isolation":
-            heirs = [
-                heir
-                for heir in heirs
-                if heir.get("overwrite", "row_delta") != "replace_partitions" or heir.get("checks") == "partitions"
-            ]
+            replacing = [heir for heir in heirs if heir.get("overwrite") == "replace_partitions"]
+            heirs = [heir for heir in heirs if heir not in replacing or heir.get("checks") == "partitions"]
         if not heirs and not key.startswith(("manifest_list", "conflicting")):
             del transaction[key]
 
 
 def conflicting() -> st.SearchStrategy[Mapping]:
     """How many manifests a real conflict merges."""
-    return st.sampled_from(
-        (
-            {"distribution": "fixed", "value": 3},
-            {"distribution": "uniform", "min": 0, "max": 6},
-            {"distribution": "exponential", "mean": 2.0, "min": 1, "max": 8},
-        )
-    )
+    exponential = {"distribution": "exponential", "mean": 2.0, "min": 1, "max": 8}
+    uniform = {"distribution": "uniform", "min": 0, "max": 6}
+    return st.sampled_from(({"distribution": "fixed", "value": 3}, uniform, exponential))

@@ -3,8 +3,6 @@
 Tried like those of ``test_invariants``; what is compared with the rows is counted in ``history``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from tests.properties.history import (
@@ -22,19 +20,9 @@ from tests.properties.history import (
 )
 from tests.properties.law import law
 
+from endive import vocabulary as v
 from endive.formats.operation import CLASS_NONE
 from endive.simulation.build_source import us_of
-from endive.vocabulary import (
-    COMMITTED,
-    EXPIRE_SNAPSHOTS,
-    HISTORY_EXPIRED,
-    MANIFEST_LIST,
-    READ,
-    REWRITE_MANIFESTS,
-    VALIDATION_EXCEPTION,
-)
-
-# ---- exactly N manifest lists ------------------------------------------------------------------------
 
 
 @law
@@ -50,9 +38,6 @@ def test_n_snapshots_behind_means_exactly_n_manifest_lists(run):
             for position, table in enumerate(run.tables_written(row))
         )
         assert expected == row["history_lists"]
-
-
-# ---- real and false conflicts ------------------------------------------------------------------------
 
 
 @law
@@ -76,7 +61,7 @@ def test_by_overlap_a_conflict_is_real_exactly_if_a_partition_it_writes_was_chan
                 touched, n_written = partitions[position]
                 now, then = base.tables[table].partition_versions, previous.tables[table].partition_versions
                 is_real |= rivals > 0 and any(now[p] != then[p] for p in touched[:n_written])
-                is_real |= row["kind"] == REWRITE_MANIFESTS and misses_manifests(run, table, situation)
+                is_real |= row["kind"] == v.REWRITE_MANIFESTS and misses_manifests(run, table, situation)
                 is_missed |= misses_history(run, row, situation, table)
             real += is_real
             assert attempt.has_reached_the_swap == (not is_missed and not (aborts and is_real))
@@ -95,17 +80,14 @@ def test_every_retry_is_a_false_conflict_or_a_real_one(run):
 @law
 def test_only_operations_that_validate_are_ever_in_real_conflict_unless_conflicts_are_merged(run):
     if run.config.commit.real_conflict == "merge":
-        assert all(row["reason"] != VALIDATION_EXCEPTION for row in run.rows)
+        assert all(row["reason"] != v.VALIDATION_EXCEPTION for row in run.rows)
         return
     for row in run.ended:
         is_looking = is_validating(row, run.source(row)) or adds_vectors(run, row)
-        if not is_looking and row["kind"] != REWRITE_MANIFESTS:
+        if not is_looking and row["kind"] != v.REWRITE_MANIFESTS:
             assert 0 == row["real_conflicts"]
             assert run.reruns_most(row) >= row["restarts"]  # which need no conflict
-            assert VALIDATION_EXCEPTION != row["reason"]
-
-
-# ---- manifest lists that are appended to -------------------------------------------------------------
+            assert v.VALIDATION_EXCEPTION != row["reason"]
 
 
 @law
@@ -137,15 +119,12 @@ def test_after_a_conflict_a_list_with_all_commits_is_read_before_the_next_swap(r
     for row in run.whole:
         reads = Counter()
         for _, _, attempt, obj, op, count, is_throttled in run.requests[row["txn_id"]]:
-            if (obj, op) == (MANIFEST_LIST, READ) and not is_throttled:
+            if (obj, op) == (v.MANIFEST_LIST, v.READ) and not is_throttled:
                 reads[attempt] += count
         for number, nth, attempt, *_ in run.situations(row):
             if nth > 1 and attempt.has_reached_the_swap:
-                least = 0 if row["kind"] == EXPIRE_SNAPSHOTS else row["n_tables_written"]
+                least = 0 if row["kind"] == v.EXPIRE_SNAPSHOTS else row["n_tables_written"]
                 assert least <= reads[number]
-
-
-# ---- maintenance -------------------------------------------------------------------------------------
 
 
 @law
@@ -153,18 +132,18 @@ def test_an_expiry_installs_no_snapshot_and_everything_else_one(run):
     kinds = {row["txn_id"]: row["kind"] for row in run.rows}
     for decision in run.record.applied:
         for _, effect, _ in decision.written:
-            is_expiry = kinds[decision.intention.txn_id] == EXPIRE_SNAPSHOTS
+            is_expiry = kinds[decision.intention.txn_id] == v.EXPIRE_SNAPSHOTS
             assert is_expiry == (effect.effect_class == CLASS_NONE)
             assert is_expiry or 0 == effect.expired
 
 
 @law
 def test_an_expiry_leaves_the_newest_snapshots_and_those_younger_than_the_age_it_keeps(run):
-    committed = {row["txn_id"]: row for row in run.ended if row["status"] == COMMITTED}
+    committed = {row["txn_id"]: row for row in run.ended if row["status"] == v.COMMITTED}
     initial = run.config.table.initial_snapshots
     for decision in run.record.applied:
         row = committed.get(decision.intention.txn_id)
-        if row is None or row["kind"] != EXPIRE_SNAPSHOTS:
+        if row is None or row["kind"] != v.EXPIRE_SNAPSHOTS:
             continue
         source, before_seq = run.source(row), decision.seq - 1
         for table, effect, _ in decision.written:
@@ -183,9 +162,9 @@ def test_an_expiry_writes_no_list_and_no_manifest_and_reads_lists_only_after_it_
     if run.config.catalog.service.batch_ms is not None:
         return
     for row in run.ended:
-        if row["kind"] == EXPIRE_SNAPSHOTS:
+        if row["kind"] == v.EXPIRE_SNAPSHOTS:
             assert 0 == row["requests_manifest_list_write"] + row["requests_manifest_write"] + row["history_lists"]
-            if row["status"] != COMMITTED:
+            if row["status"] != v.COMMITTED:
                 assert 0 == row["requests_manifest_list_read"] + row["requests_manifest_read"]
 
 
@@ -195,7 +174,7 @@ def test_an_attempt_whose_history_was_expired_never_reaches_the_swap(run):
         for situation in run.situations(row):
             if any(misses_history(run, row, situation, table) for table in run.tables_written(row)):
                 assert not situation.attempt.has_reached_the_swap
-        if row["reason"] == HISTORY_EXPIRED:
+        if row["reason"] == v.HISTORY_EXPIRED:
             assert is_validating(row, run.source(row)) or says_no_start(run, row)
 
 
@@ -204,7 +183,7 @@ def test_a_rewrite_of_manifests_is_in_real_conflict_exactly_if_manifests_were_ta
     """Or merges, where conflicts are merged: then any snapshot beside it may be in its way too."""
     aborts = run.config.commit.real_conflict == "abort"
     for row in run.whole:
-        if row["kind"] == REWRITE_MANIFESTS:
+        if row["kind"] == v.REWRITE_MANIFESTS:
             found = [
                 any(misses_manifests(run, table, situation) for table in run.tables_written(row))
                 for situation in run.situations(row)

@@ -14,34 +14,9 @@ from tests.properties.history import is_validating, misses_history, says_no_star
 from tests.properties.law import law
 from tests.properties.recording import Decision, Run
 
+from endive import vocabulary as v
 from endive.simulation.build import build_storage
 from endive.simulation.build_source import us_of
-from endive.vocabulary import (
-    APPEND,
-    CAS,
-    CATALOG,
-    COMMIT_STATE_UNKNOWN,
-    COMMITTED,
-    HEAD,
-    HISTORY_EXPIRED,
-    LOG,
-    MANIFEST_LIST,
-    NO_REASON,
-    NONE,
-    OBJECTS,
-    OPERATIONS,
-    PHASES,
-    READ,
-    REQUEST_PAIRS,
-    RETRIES_EXHAUSTED,
-    REWRITE_FILES,
-    REWRITE_MANIFESTS,
-    STORAGE_FAILED,
-    TIMEOUT,
-    VALIDATION_EXCEPTION,
-)
-
-# ---- versions: one after another, none lost ----------------------------------------------------------
 
 
 @law
@@ -56,9 +31,9 @@ def test_the_sequence_number_moves_by_exactly_one_per_commit(run):
 def test_a_txn_is_told_committed_if_and_only_if_it_was_applied_once(run):
     """Txns in flight may be applied without having heard of it yet, and those that cannot tell; nobody else."""
     applied = Counter(decision.intention.txn_id for decision in run.record.applied)
-    committed = {row["txn_id"] for row in run.own if row["status"] == COMMITTED}
-    in_flight = {row["txn_id"] for row in run.rows if row["end_us"] == NONE}
-    unknowing = {row["txn_id"] for row in run.ended if row["reason"] == COMMIT_STATE_UNKNOWN}
+    committed = {row["txn_id"] for row in run.own if row["status"] == v.COMMITTED}
+    in_flight = {row["txn_id"] for row in run.rows if row["end_us"] == v.NONE}
+    unknowing = {row["txn_id"] for row in run.ended if row["reason"] == v.COMMIT_STATE_UNKNOWN}
 
     assert all(count == 1 for count in applied.values())
     assert committed <= applied.keys() <= committed | in_flight | unknowing
@@ -81,9 +56,6 @@ def test_no_update_is_lost(run):
         assert run.config.table.initial_snapshots + wrote[table.table_id] == table.version
         for partition, version in enumerate(table.partition_versions):
             assert wrote_partition[table.table_id, partition] == version
-
-
-# ---- snapshots ---------------------------------------------------------------------------------------
 
 
 @law
@@ -121,9 +93,6 @@ def test_a_txn_builds_on_nothing_newer_than_what_it_was_told(run):
                     assert run.requests[row["txn_id"]][0][0] <= base.timestamp_us
 
 
-# ---- hazard windows ----------------------------------------------------------------------------------
-
-
 def watched(run: Run, decision: Decision) -> Callable[[Decision], bool]:
     """Whether a rival's commit touches what this intention is checked against, by the scope's definition."""
     catalog, intention = run.config.catalog, decision.intention
@@ -151,7 +120,7 @@ def test_no_rival_commits_inside_the_hazard_window_of_a_commit(run):
         is_undoing = run.config.catalog.service.rolls_back_compactions and len(decision.intention.tables) == 1
         for rival in applied:
             if base.timestamp_us < rival.at_us < decision.at_us:
-                gives_way = is_undoing and rival.intention.operation.kind in (REWRITE_FILES, REWRITE_MANIFESTS)
+                gives_way = is_undoing and rival.intention.operation.kind in (v.REWRITE_FILES, v.REWRITE_MANIFESTS)
                 assert gives_way or not conflicts(rival)
 
 
@@ -185,12 +154,9 @@ def test_an_attempt_is_refused_only_if_a_rival_committed_inside_its_window(run):
 def test_a_committed_txn_reports_the_window_it_committed_in(run):
     by_txn = {decision.intention.txn_id: decision for decision in run.record.applied}
     for row in run.own:
-        if row["status"] == COMMITTED:
+        if row["status"] == v.COMMITTED:
             decision = by_txn[row["txn_id"]]
             assert decision.at_us - decision.intention.base.timestamp_us == row["hazard_window_us"]
-
-
-# ---- every txn is accounted for ----------------------------------------------------------------------
 
 
 @law
@@ -202,11 +168,11 @@ def test_every_txn_submitted_has_exactly_one_row(run):
 @law
 def test_the_phases_of_a_txn_add_up_to_its_life(run):
     for row in run.ended:
-        phases = sum(row[f"phase_{phase}_us"] for phase in PHASES)
+        phases = sum(row[f"phase_{phase}_us"] for phase in v.PHASES)
         assert row["end_us"] - row["submit_us"] == phases
-        if row["commit_start_us"] == NONE:  # its load failed
+        if row["commit_start_us"] == v.NONE:  # its load failed
             pauses = row["restarts"] * us_of(run.source(row).after_failure.pause_ms)
-            assert (STORAGE_FAILED, phases) == (row["reason"], row["phase_runtime_us"] + pauses)
+            assert (v.STORAGE_FAILED, phases) == (row["reason"], row["phase_runtime_us"] + pauses)
         elif not row["restarts"]:
             assert row["end_us"] - row["commit_start_us"] == phases - row["phase_runtime_us"]
 
@@ -215,28 +181,28 @@ def test_the_phases_of_a_txn_add_up_to_its_life(run):
 def test_an_aborted_txn_has_one_reason_and_that_reason_is_true(run):
     for row in run.own:
         source = run.source(row)
-        if row["status"] == COMMITTED:
-            assert NO_REASON == row["reason"]
-        elif row["reason"] == RETRIES_EXHAUSTED:
+        if row["status"] == v.COMMITTED:
+            assert v.NO_REASON == row["reason"]
+        elif row["reason"] == v.RETRIES_EXHAUSTED:
             assert run.retries_most(row) + 1 == run.situations(row)[-1].nth
-        elif row["reason"] == TIMEOUT and run.situations(row)[-1].attempt.is_locked_out:
+        elif row["reason"] == v.TIMEOUT and run.situations(row)[-1].attempt.is_locked_out:
             lock = run.config.catalog.service.lock
             assert us_of(lock.timeout_ms) <= row["end_us"] - run.last_began_us(row)
-        elif row["reason"] == TIMEOUT:
+        elif row["reason"] == v.TIMEOUT:
             assert 0.0 < source.total_timeout_ms
             assert us_of(source.total_timeout_ms) < row["end_us"] - run.last_began_us(row)
             assert run.situations(row)[-1].nth >= 2
-        elif row["reason"] == HISTORY_EXPIRED:
+        elif row["reason"] == v.HISTORY_EXPIRED:
             last = run.situations(row)[-1]
             assert any(misses_history(run, row, last, table) for table in run.tables_written(row))
             assert not last.attempt.has_reached_the_swap
-        elif row["reason"] == COMMIT_STATE_UNKNOWN:
+        elif row["reason"] == v.COMMIT_STATE_UNKNOWN:
             assert run.situations(row)[-1].attempt.is_lost
-        elif row["reason"] == STORAGE_FAILED:
+        elif row["reason"] == v.STORAGE_FAILED:
             assert run.config.failures.throttle_tries <= run.throttled(row)
         else:
-            assert VALIDATION_EXCEPTION == row["reason"]
-        has_begun = row["commit_start_us"] != NONE
+            assert v.VALIDATION_EXCEPTION == row["reason"]
+        has_begun = row["commit_start_us"] != v.NONE
         assert (run.retries_most(row) + 1) * (row["restarts"] + 1) >= row["attempts"] >= has_begun
 
 
@@ -246,8 +212,8 @@ def test_a_txn_starts_over_as_often_as_it_may_and_no_more(run):
     for row in run.ended:
         most = run.source(row).application_retries + run.reruns_most(row)
         assert most >= row["restarts"]
-        is_rerun = run.reruns_most(row) and row["reason"] not in (NO_REASON, COMMIT_STATE_UNKNOWN)
-        if is_rerun or row["reason"] in (VALIDATION_EXCEPTION, HISTORY_EXPIRED):
+        is_rerun = run.reruns_most(row) and row["reason"] not in (v.NO_REASON, v.COMMIT_STATE_UNKNOWN)
+        if is_rerun or row["reason"] in (v.VALIDATION_EXCEPTION, v.HISTORY_EXPIRED):
             assert most == row["restarts"]
 
 
@@ -257,8 +223,8 @@ def test_the_bill_of_a_txn_lists_every_request_it_sent(run):
         sent = Counter()
         for _, _, _, obj, op, count, _ in run.requests[row["txn_id"]]:
             sent[obj, op] += count
-        billed = {(OBJECTS[obj], OPERATIONS[op]): count for (obj, op), count in sent.items() if count}
-        columns = {pair: row[f"requests_{pair[0]}_{pair[1]}"] for pair in REQUEST_PAIRS}
+        billed = {(v.OBJECTS[obj], v.OPERATIONS[op]): count for (obj, op), count in sent.items() if count}
+        columns = {pair: row[f"requests_{pair[0]}_{pair[1]}"] for pair in v.REQUEST_PAIRS}
         assert billed == {pair: count for pair, count in columns.items() if count}
 
 
@@ -271,17 +237,14 @@ def test_every_attempt_asks_the_catalog_or_ends_in_a_real_conflict_or_without_it
         ends = [each for each, following in pairwise(situations) if following.nth == 1]
         assert row["restarts"] == len(ends)
         assert all(each.attempt.has_reached_the_swap for each in others if not any(each is end for end in ends))
-        assert last.attempt.has_reached_the_swap != (row["reason"] in (VALIDATION_EXCEPTION, HISTORY_EXPIRED))
+        assert last.attempt.has_reached_the_swap != (row["reason"] in (v.VALIDATION_EXCEPTION, v.HISTORY_EXPIRED))
         for end in ends:
             if end.attempt.has_reached_the_swap:
                 assert run.reruns_most(row)
                 assert end.nth == run.retries_most(row) + 1 or (source.total_timeout_ms and end.nth >= 2)
             else:
                 is_looking = is_validating(row, source) or says_no_start(run, row)
-                assert is_looking or row["kind"] == REWRITE_MANIFESTS
-
-
-# ---- the uniform interface ---------------------------------------------------------------------------
+                assert is_looking or row["kind"] == v.REWRITE_MANIFESTS
 
 
 @law
@@ -321,9 +284,6 @@ def test_the_topology_is_the_workloads_and_never_changes(run):
             assert 0 <= n_written <= len(partitions)
 
 
-# ---- floors ------------------------------------------------------------------------------------------
-
-
 @law
 def test_no_storage_request_is_answered_sooner_than_the_floor(run):
     """A txn waits for each answer before it asks again, so its own requests lie at least a floor apart.
@@ -342,15 +302,12 @@ def test_no_storage_request_is_answered_sooner_than_the_floor(run):
     for row in run.own:
         requests = run.requests[row["txn_id"]]
         if run.config.commit.own_manifest == "each_attempt":  # lists are read while the own manifest is written
-            requests = [each for each in requests if not (each[3] == MANIFEST_LIST and each[4] in (READ, HEAD))]
+            requests = [each for each in requests if not (each[3] == v.MANIFEST_LIST and each[4] in (v.READ, v.HEAD))]
         batches = [next(batch) for _, batch in groupby(requests, key=lambda each: (each[0], *each[3:5]))]
         ends = [request[0] for request in batches[1:]] + [row["end_us"]]
         for (sent_us, _, _, obj, *_), next_us in zip(batches, ends, strict=True):
-            if obj != CATALOG or has_object:
+            if obj != v.CATALOG or has_object:
                 assert next_us - sent_us >= floor_us
-
-
-# ---- the append protocol tells less ------------------------------------------------------------------
 
 
 @law
@@ -361,9 +318,9 @@ def test_a_landed_record_is_followed_by_a_discovery_read_before_anything_is_know
         requests, starts_us = run.requests[row["txn_id"]], run.record.life(row["txn_id"]).asked_us
         discoveries = 0
         for (_, _, attempt, obj, op, _, _), following in pairwise(requests):
-            if (obj, op) == (LOG, APPEND):
+            if (obj, op) == (v.LOG, v.APPEND):
                 is_start = following[0] == starts_us.get(attempt)  # of the run after the one that failed
-                discoveries += not is_start and following[2:5] == (attempt, CATALOG, READ)
+                discoveries += not is_start and following[2:5] == (attempt, v.CATALOG, v.READ)
         assert row["append_physical_success"] == discoveries
         appends = row["append_physical_success"] + row["append_physical_failure"]
         swaps = row["requests_log_cas"]
@@ -378,11 +335,8 @@ def test_outside_an_append_catalog_nothing_goes_to_a_log(run):
     if run.config.catalog.type == "append":
         return
     for row in run.ended:
-        assert 0 == sum(row[f"requests_{obj}_{op}"] for obj, op in REQUEST_PAIRS if obj == "log")
+        assert 0 == sum(row[f"requests_{obj}_{op}"] for obj, op in v.REQUEST_PAIRS if obj == "log")
         assert 0 == row["append_physical_success"] + row["append_physical_failure"]
-
-
-# ---- conditional requests are answered ---------------------------------------------------------------
 
 
 @law
@@ -391,5 +345,5 @@ def test_only_a_cas_catalog_swaps_an_object_and_once_per_attempt_that_reached_it
         return
     for row in run.ended:
         asked = sum(a.result is not None for a in run.record.life(row["txn_id"]).attempts.values())
-        swaps = sum(r[3:5] == (CATALOG, CAS) and not r[6] for r in run.requests[row["txn_id"]])
+        swaps = sum(r[3:5] == (v.CATALOG, v.CAS) and not r[6] for r in run.requests[row["txn_id"]])
         assert asked == swaps
