@@ -19,9 +19,9 @@ A file is TOML. Every key has a default, so an empty file is a configuration. Ti
 `"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not known, or that has no effect in its combination, is
 an error. `--set catalog.scope=table` replaces a key on the command line.
 
-Below are the keys that people change; the others are only named. All that is said of each (what is allowed, its default,
-its meaning, when it has an effect) is in [configuration.csv](configuration.csv), and `endive config schema KEY` prints
-it. This page is written by `endive config schema --markdown`.
+Below are the keys that people change; the others are only named. What is allowed, what a key means in full and when
+it has an effect is in [configuration.csv](configuration.csv), and `endive config schema KEY` prints it. This page is
+written by `endive config schema --markdown`.
 """
 # Keys that share a beginning and a meaning, in one line.
 _GROUPS: Final = {
