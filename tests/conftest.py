@@ -27,9 +27,12 @@ ON_ONE_SESSION = (
     "tests/pipeline/spark/test_spark_connect.py",
     "tests/pipeline/test_study_command.py",
 )
+# One process tries the laws: every run that they look at is made once in it.
+LAWS = tuple(f"tests/properties/test_{name}.py" for name in ("data_conserved", "history_and_conflicts", "invariants"))
 # Begun first, so that no process is left alone with them at the end.
 LONGEST = (
     *ON_ONE_SESSION,
+    *LAWS,
     "tests/integration/",
     "tests/explore/test_browser",
     "tests/pipeline/",
@@ -53,12 +56,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With ``-n``: a file to a process, in the order of above, and one process for all that share a session."""
+    """With ``-n``: a file to a process, in the order of above, and one process for all that share something dear."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class OneSession(LoadScopeScheduling):  # type: ignore[misc]
+    class Shared(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "session" if nodeid.startswith(ON_ONE_SESSION) else nodeid.partition("::")[0]
+            together = {"session": ON_ONE_SESSION, "laws": LAWS}
+            return next(
+                (name for name, files in together.items() if nodeid.startswith(files)), nodeid.partition("::")[0]
+            )
 
     config.option.loadscopereorder = False
-    return OneSession(config, log)
+    return Shared(config, log)

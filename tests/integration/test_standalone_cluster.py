@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from tests.integration.command import started
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.processes import executors, killed_when, runs_ended
 from tests.pipeline.sweep.test_run_sweep import contents
-from tests.waiting import PATIENCE_S, wait_until
+from tests.waiting import PATIENCE_S, free_port, is_answered, wait_until
 
 from endive.pipeline import run_sweep
 from endive.pipeline.spark.java import provide_java
@@ -37,10 +36,10 @@ class Cluster:
         self._home = Path(pyspark.__file__).parent
         self._folder = folder
         self._processes: list[subprocess.Popen[bytes]] = []
-        port = _free_port()
+        port = free_port()
         self.master = f"spark://127.0.0.1:{port}"
         self._start("master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
-        _await_port(port)
+        wait_until(lambda: is_answered(port), f"a master answers on port {port}")
         self.workers = [self._start_worker(name) for name in ("one", "two")]
 
     def _start_worker(self, name: str) -> int:
@@ -98,18 +97,3 @@ def test_a_cluster_that_loses_an_executor_and_a_worker_writes_what_one_process_w
     assert 1 == len(executor)
     assert [second] == worker
     assert contents(out) == contents(tmp_path / "alone")
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def _await_port(port: int) -> None:
-    def answers() -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-            return True
-        return False
-
-    wait_until(answers, f"a master answers on port {port}")

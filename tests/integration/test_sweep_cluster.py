@@ -1,7 +1,5 @@
 """A cluster of two workers: the same rows as one machine, bit for bit, with an executor killed in the middle."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

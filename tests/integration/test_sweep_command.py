@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 from endive.cli.studies.sweep import duration, standing_text
 from endive.pipeline import run_sweep
+from endive.pipeline.spark import session as session_module
 from endive.pipeline.sweep.work import Standing
 
 
@@ -33,9 +34,6 @@ def endive():
         return CliRunner().invoke(app, ["sweep", *(str(argument) for argument in arguments)])
 
     return invoke
-
-
-# ---- without Spark -------------------------------------------------------------------------------------
 
 
 def test_a_dry_run_shows_the_grid_its_size_and_an_estimate_and_writes_nothing(endive, study_file, tmp_path):
@@ -52,22 +50,15 @@ def test_a_dry_run_shows_the_grid_its_size_and_an_estimate_and_writes_nothing(en
     assert not (tmp_path / "out").exists()
 
 
-def test_a_dry_run_says_what_is_there_already(endive, study_file, planned, tmp_path):
-    run_sweep(planned(), tmp_path / "out", InProcessSpark)
-    answer = endive(study_file, "--dry-run", "--out", tmp_path / "out", "--seeds", 3)
+def test_a_sweep_that_is_complete_says_so_and_needs_no_spark(endive, study_file, out):
+    answer = endive(study_file, "--out", out, "--master", "spark://127.0.0.1:1")
 
-    assert f"12 of these runs are in {tmp_path / 'out'} already" in answer.stdout
-
-
-def test_a_sweep_that_is_complete_says_so_and_needs_no_spark(endive, study_file, planned, tmp_path):
-    run_sweep(planned(), tmp_path / "out", InProcessSpark)
-    answer = endive(study_file, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:1")
-
-    assert answer.exit_code == 0
-    assert answer.stderr == ""
+    assert (0, "") == (answer.exit_code, answer.stderr)
     assert answer.stdout.startswith("small: 0 runs simulated in ")
-    assert answer.stdout.endswith(f" in {tmp_path / 'out'}\n")
+    assert answer.stdout.endswith(f" in {out}\n")
     assert "(12 were there)" in answer.stdout
+    more = endive(study_file, "--dry-run", "--out", out, "--seeds", 3)
+    assert f"12 of these runs are in {out} already" in more.stdout
 
 
 def refusal(answer) -> str:
@@ -77,38 +68,33 @@ def refusal(answer) -> str:
     return line.removeprefix("error: ")
 
 
-def test_an_axis_naming_an_unknown_key_is_refused(endive, study_file, tmp_path):
-    study_file.write_text(study_file.read_text().replace("policy", "polciy"))
-    answer = endive(study_file, "--out", tmp_path / "out")
-
-    assert refusal(answer) == (
-        "axes: 'transaction.retry_backoff.polciy' is not a key of a configuration. "
-        "Did you mean 'transaction.retry_backoff.policy'?"
-    )
+OUT = ("--out", "out")
+POLICY, POLCIY = "transaction.retry_backoff.policy", "transaction.retry_backoff.polciy"
 
 
-def test_an_empty_grid_is_refused(endive, study_file, tmp_path):
-    with study_file.open("a") as stream:
-        stream.write("[[drop]]\nwhen = 'true'\n")
+@pytest.mark.parametrize(
+    ("was", "text", "options", "told"),
+    [
+        ("policy", "polciy", OUT, f"axes: '{POLCIY}' is not a key of a configuration. Did you mean '{POLICY}'?"),
+        ("[base.sim", "[[drop]]\nwhen = 'true'\n[base.sim", OUT, "The grid is empty"),
+        (
+            "",
+            "",
+            (*OUT, "--seeds", 2000),
+            "The study has 12,000 runs; above 10,000, say that you mean it with --yes (--",
+        ),
+        ("", "", (*OUT, "--master", "spark://127.0.0.1:1"), "--master spark://127.0.0.1:1 cannot be reached: 127.0."),
+        ("", "", (), "Where to? Name the folder of the dataset with --out DIR"),
+    ],
+)
+def test_a_study_that_cannot_be_swept_is_refused_in_one_line(
+    endive, study_file, tmp_path, monkeypatch, was, text, options, told
+):
+    monkeypatch.chdir(tmp_path)
+    study_file.write_text(study_file.read_text().replace(was, text))
 
-    assert refusal(endive(study_file, "--out", tmp_path / "out")).startswith("The grid is empty")
-
-
-def test_a_grid_over_the_limit_is_refused_unless_it_is_meant(endive, study_file, tmp_path):
-    answer = endive(study_file, "--out", tmp_path / "out", "--seeds", 2000)
-
-    assert refusal(answer) == (
-        "The study has 12,000 runs; above 10,000, say that you mean it with --yes (--dry-run shows the grid)."
-    )
-
-
-def test_a_folder_with_foreign_files_is_refused_and_left_alone(endive, study_file, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "notes.txt").write_text("mine")
-    line = refusal(endive(study_file, "--out", tmp_path / "out"))
-
-    assert line.startswith(f"Cannot write {tmp_path / 'out'}: it holds files that are not of a sweep (notes.txt).")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["notes.txt"]
+    assert refusal(endive(study_file, *options)).startswith(told)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_nobody_may_write_into_is_refused_in_one_line(study_file, tmp_path):
@@ -127,42 +113,30 @@ def test_a_folder_nobody_may_write_into_is_refused_in_one_line(study_file, tmp_p
     assert [] == list(folder.iterdir())
 
 
-def test_a_truncated_parquet_file_is_refused_and_left_alone(endive, study_file, planned, tmp_path):
-    run_sweep(planned(), tmp_path / "out", InProcessSpark)
-    victim = next(iter(sorted((tmp_path / "out").glob("transactions/**/*.parquet"))))
-    victim.write_bytes(victim.read_bytes()[:1000])
-    line = refusal(endive(study_file, "--out", tmp_path / "out"))
-
-    assert line.startswith(f"{victim} is damaged: it has 1,000 bytes of ")
-    assert victim.stat().st_size == 1000
-
-
-def test_a_master_that_cannot_be_reached_is_refused(endive, study_file, tmp_path):
-    line = refusal(endive(study_file, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:1"))
-
-    assert line.startswith("--master spark://127.0.0.1:1 cannot be reached: 127.0.0.1:1 says: ")
-    assert not (tmp_path / "out").exists()
-
-
-def test_without_out_there_is_nothing_to_do(endive, study_file):
-    assert refusal(endive(study_file)).startswith("Where to? Name the folder of the dataset with --out DIR")
-
-
 def test_the_bar_tells_runs_rate_and_time_left():
     assert standing_text(Standing(0, 12, 0.0), 3.0) == "0 of 12 runs"
     assert standing_text(Standing(3, 12, 0.5), 6.0) == "3 of 12 runs, 0.5 runs/s, 6 s left"
     resumed = Standing(9, 12, 0.75, runs_before=6, share_before=0.5)
     assert standing_text(resumed, 6.0) == "9 of 12 runs (6 were there), 0.5 runs/s, 6 s left"
-    assert [duration(seconds) for seconds in (0.4, 59, 75, 3599, 7260)] == [
-        "0 s",
-        "59 s",
-        "1 min 15 s",
-        "59 min 59 s",
-        "2 h 01 min",
-    ]
+    texts = ["0 s", "59 s", "1 min 15 s", "59 min 59 s", "2 h 01 min"]
+    assert texts == [duration(seconds) for seconds in (0.4, 59, 75, 3599, 7260)]
 
 
-# ---- with Spark, in a process of its own ---------------------------------------------------------------
+def test_an_interrupted_sweep_says_what_is_kept_and_goes_on_to_the_same_dataset(
+    endive, study_file, in_process, whole, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(session_module, "make_session", lambda name, **_: in_process)
+    out, in_process.dies_after = tmp_path / "out", 5
+
+    answer = endive(study_file, "--out", out)
+
+    assert (130, "") == (answer.exit_code, answer.stdout)
+    kept = f"What was finished is kept in {out}; the same command goes on from there."
+    assert [kept, "interrupted"] == answer.stderr.splitlines()
+    assert not (out / "_progress").exists()
+    in_process.dies_after = None
+    assert 0 == endive(study_file, "--out", out).exit_code
+    assert contents(whole) == contents(out)
 
 
 LONGER = ("--master", "local[2]", "--set", "simulation.duration_ms=200_000", "--commit-every", "0.01")
@@ -173,6 +147,7 @@ def wait_for_parts(process: subprocess.Popen[str], out: Path, count: int) -> Non
     assert process.poll() is None, process.communicate()
 
 
+@pytest.mark.slow  # ``make chaos`` does so too; without Spark: above, and tests/pipeline/test_chaos.py
 @pytest.mark.spark
 def test_a_killed_and_an_interrupted_sweep_go_on_to_the_same_dataset(study_file, planned, tmp_path):
     study = planned("simulation.duration_ms=200_000")

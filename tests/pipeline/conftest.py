@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.pipeline.in_process import InProcessSpark
-from tests.pipeline.swept import analysis, dataset, swept
+from tests.pipeline.swept import analysis, dataset, sweep_into, swept
 
 from endive.config.study import load_study
 from endive.pipeline import PlannedStudy
@@ -61,6 +62,20 @@ def planned(study_file: Path) -> MakeStudy:
     return make
 
 
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the small study, swept without a fault. Look, but do not touch."""
+    scratch = tmp_path_factory.mktemp("whole")
+    sweep_into(scratch / "dataset", STUDY, scratch)
+    return scratch / "dataset"
+
+
+@pytest.fixture
+def out(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may damage."""
+    return Path(shutil.copytree(whole, tmp_path / "out"))
+
+
 @pytest.fixture
 def in_process() -> InProcessSpark:
     """Stands in for Spark where a test is about what a sweep does with it."""
@@ -84,3 +99,32 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = make_session("endive tests", master="local[2]", conf=conf)
     yield session
     session.stop()
+
+
+class Shared:
+    """The session of the tests for a command, which must not stop it for good; what was asked of it."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self.names: list[str] = []
+        self.conf_asked: dict[str, str] | None = None
+        self.is_stopped = False
+
+    def make(self, name: str, *, conf: dict[str, str] | None = None, **_: object) -> Shared:
+        self.names.append(name)
+        self.conf_asked = conf
+        return self
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._spark, name)
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+
+@pytest.fixture
+def shared(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Shared:
+    """Commands run on the session of the tests."""
+    found = Shared(spark)
+    monkeypatch.setattr("endive.pipeline.spark.session.make_session", found.make)
+    return found

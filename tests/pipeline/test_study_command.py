@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
 import typer
-from tests.pipeline.swept import reseal_summaries
+from tests.pipeline.swept import change_value, reseal_summaries
 from typer.testing import CliRunner
 
 from endive.cli import verify as verify_command
 from endive.cli.console import EndiveGroup
 from endive.cli.studies import study as study_command
-from endive.pipeline.spark import session as session_module
 from endive.report import page
 
 SMALL = ("--set", "transaction.inter_arrival.scale=[2000]", "--set", "simulation.duration_ms=60_000")
@@ -33,35 +31,14 @@ def endive(monkeypatch):
     return invoke
 
 
-@pytest.fixture
-def sessions(spark, monkeypatch):
-    """The sessions that were asked for; each is that of the tests, which must not be stopped for good."""
-
-    class Shared:
-        def __getattr__(self, name):
-            return getattr(spark, name)
-
-        def stop(self):
-            pass
-
-    made = []
-
-    def make_session(name, **options):
-        made.append(name)
-        return Shared()
-
-    monkeypatch.setattr(session_module, "make_session", make_session)
-    return made
-
-
 @pytest.mark.spark
 def test_one_session_sweeps_analyses_and_draws_and_the_dataset_verifies(
-    endive, sessions, study_file, tmp_path, monkeypatch
+    endive, shared, study_file, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     result = endive("study", study_file, "--detail", "sample", *SMALL)
 
-    assert (0, ["endive small"]) == (result.exit_code, sessions)
+    assert (0, ["endive small"]) == (result.exit_code, shared.names)
     lines = result.stdout.splitlines()
     assert lines[0].startswith("small: 4 runs simulated in ")
     assert lines[-1].startswith("out/small/report.html (")
@@ -71,10 +48,7 @@ def test_one_session_sweeps_analyses_and_draws_and_the_dataset_verifies(
     assert 0 == verified.exit_code
     assert json.loads(verified.stdout)["holds"]
 
-    path = tmp_path / "out/small/groups/study=small/groups.parquet"
-    groups = pq.ParquetFile(path).read()
-    place = groups.column_names.index("retries_mean")
-    pq.write_table(groups.set_column(place, groups.schema.field(place), [[7.0] * groups.num_rows]), path)
+    change_value(tmp_path / "out/small/groups/study=small/groups.parquet", "retries_mean", 0, lambda _: 7.0)
     reseal_summaries(tmp_path / "out/small")
     wrong = endive("verify", "dataset", tmp_path / "out/small")
     assert 1 == wrong.exit_code

@@ -1,7 +1,5 @@
 """``analysis/`` appears whole, gives way to the next one, and nothing foreign is lost."""
 
-from __future__ import annotations
-
 import os
 
 import pyarrow as pa

@@ -8,13 +8,13 @@ import shutil
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 from endive.cli.console import EndiveGroup
 from endive.cli.studies import analyze as command
 from endive.cli.studies import analyze_text as text
 from endive.pipeline.dataset.seal import sealed, unsealed
-from endive.pipeline.spark import session as session_module
 
 
 @pytest.fixture
@@ -30,71 +30,21 @@ def endive():
     return invoke
 
 
-@pytest.fixture
-def shared(spark, monkeypatch):
-    """The command gets the session of the tests, which it must not stop for good."""
+@pytest.mark.parametrize(
+    ("folder", "options", "told"),
+    [
+        ("nowhere", (), "nowhere is not a folder"),
+        (".", (), "is not the folder of a sweep"),
+        ("dataset", ("--master", "spark://127.0.0.1:1"), "--master spark://127.0.0.1:1 cannot be reached"),
+        ("dataset", ("--conf", "memory"), "--conf 'memory' is not spark.key=value"),
+    ],
+)
+def test_what_cannot_be_analysed_is_an_error_with_code_2(endive, dataset, tmp_path, folder, options, told):
+    result = endive(tmp_path / folder, *options)
 
-    class Shared:
-        def __getattr__(self, name):
-            return getattr(spark, name)
-
-        def stop(self):
-            asked["stopped"] = True
-
-    asked = {}
-
-    def make_session(name, *, master, conf, **options):
-        asked.update(name=name, master=master, conf=conf)
-        return Shared()
-
-    monkeypatch.setattr(session_module, "make_session", make_session)
-    return asked
-
-
-def test_an_unknown_folder_is_an_error_with_code_2(endive, tmp_path):
-    result = endive(tmp_path / "nowhere")
     assert (2, "") == (result.exit_code, result.stdout)
-    assert "nowhere is not a folder" in result.stderr
-
-
-def test_a_folder_of_something_else_is_an_error_with_code_2(endive, tmp_path):
-    result = endive(tmp_path)
-    assert 2 == result.exit_code
-    assert "is not the folder of a sweep" in result.stderr
-
-
-def test_the_plan_is_printed_and_nothing_is_analysed(endive, dataset, shared):
-    result = endive(dataset, "--explain")
-
-    assert (0, "") == (result.exit_code, result.stderr)
-    for step in ("FileScan parquet", "BroadcastHashJoin", "HashAggregate(keys=[place#", "Generate stack(", "Exchange"):
-        assert step in result.stdout
-    of_each_txn = result.stdout.rpartition("partial_count(1)")[2].partition("FileScan parquet")[0]
-    assert 1 == of_each_txn.count("BroadcastHashJoin")
+    assert told in result.stderr
     assert not (dataset / "analysis").exists()
-
-
-def test_a_truncated_file_is_named_and_the_data_is_left_alone(endive, dataset, shared):
-    path = sorted((dataset / "transactions" / "study=mixed").rglob("*.parquet"))[0]
-    path.write_bytes(path.read_bytes()[:-8])
-
-    result = endive(dataset)
-
-    assert 2 == result.exit_code
-    assert path.name in result.stderr
-    assert not (dataset / "analysis").exists()
-
-
-def test_a_master_that_cannot_be_reached_is_an_error_with_code_2(endive, dataset):
-    result = endive(dataset, "--master", "spark://127.0.0.1:1")
-    assert 2 == result.exit_code
-    assert "--master spark://127.0.0.1:1 cannot be reached" in result.stderr
-    assert not (dataset / "analysis").exists()
-
-
-def test_a_setting_that_is_none_is_an_error_with_code_2(endive, dataset):
-    result = endive(dataset, "--conf", "memory")
-    assert (2, True) == (result.exit_code, "--conf 'memory' is not spark.key=value" in result.stderr)
 
 
 @pytest.mark.spark
@@ -118,16 +68,18 @@ def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
         row["transaction.inter_arrival.scale"] for row in answer["configurations"] if row["scope"] == "all"
     ]
     assert {"all", "source"} == {row["scope"] for row in answer["sustained"]}
-    assert ("3g", True) == (shared["conf"]["spark.driver.memory"], shared["stopped"])
+    assert ("3g", True) == (shared.conf_asked["spark.driver.memory"], shared.is_stopped)
+
+
+def printed(analysis, width):
+    console = Console(width=width, record=True, file=io.StringIO())
+    for part in text.shown(analysis, console):
+        console.print(part)
+    return console.export_text()
 
 
 def test_a_terminal_shows_configurations_with_intervals_and_the_sustained_load(analysis):
-    from rich.console import Console
-
-    console = Console(width=240, record=True, file=io.StringIO())
-    for part in text.shown(analysis, console):
-        console.print(part)
-    told = console.export_text()
+    told = printed(analysis, 240)
 
     objective = "every source.success_rate >= 99 %"
     assert "Mixed load: means over seeds, 95 % intervals; latency in ms" in told
@@ -140,12 +92,7 @@ def test_a_terminal_shows_configurations_with_intervals_and_the_sustained_load(a
 
 
 def test_at_80_columns_no_word_is_broken_and_what_gave_way_is_named(analysis):
-    from rich.console import Console
-
-    console = Console(width=80, record=True, file=io.StringIO())
-    for part in text.shown(analysis, console):
-        console.print(part)
-    told = console.export_text()
+    told = printed(analysis, 80)
 
     assert 80 >= max(len(line) for line in told.splitlines())
     assert "…" not in told

@@ -1,7 +1,5 @@
 """Phases, requests and conflicts say what the figures say, part by part."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 
@@ -35,11 +33,8 @@ def test_requests_are_given_per_txn_and_per_committed_txn(analysis, figures):
         check(row, "per_txn", figures.get((*group(row), f"{slot}_per_txn")))
         check(row, "per_committed_txn", figures.get((*group(row), f"{slot}_per_committed_txn")))
     counted = {(*group(row), f"requests_{row['object']}_{row['operation']}") for row in rows}
-    with_count = {
-        key for key in figures if key[4].startswith("requests_") and key[4].removeprefix("requests_") in s.REQUESTS
-    }
-    ended = {key for key in with_count if (*key[:4], f"{key[4]}_per_txn") in figures}
-    assert ended == counted
+    with_count = {key for key in figures if key[4] in {f"requests_{request}" for request in s.REQUESTS}}
+    assert counted == {key for key in with_count if (*key[:4], f"{key[4]}_per_txn") in figures}
 
 
 def test_conflicts_are_given_per_run_per_txn_and_per_committed_txn(analysis, figures):
@@ -72,18 +67,10 @@ def test_phases_come_in_the_order_of_a_commit(analysis):
     assert list(s.PHASES) == rows[: len(s.PHASES)]
 
 
-# ---- drift: the halves of the window, all seeds together -----------------------------------------------
-
-
-RUNS = pa.schema(
-    [
-        ("study", pa.string()),
-        ("point", pa.int32()),
-        ("status", pa.string()),
-        *((f"txns_committed_{half}_half", pa.int64()) for half in ("first", "second")),
-        *((f"commit_latency_{half}_half_mean_ms", pa.float64()) for half in ("first", "second")),
-    ]
-)
+HALVES = ("first", "second")
+COMMITS = {f"txns_committed_{half}_half": "int64" for half in HALVES}
+MEANS = {f"commit_latency_{half}_half_mean_ms": "float64" for half in HALVES}
+RUNS = pa.schema({"study": "string", "point": "int32", "status": "string", **COMMITS, **MEANS})
 
 
 def drift_of(*runs, failed=()):
@@ -97,18 +84,15 @@ def test_drift_is_the_second_half_against_the_first_weighted_by_commits():
     assert (1.0, 4) == drift_of((1, 2, 10.0, 30.0), (3, 2, 20.0, 40.0))
 
 
-def test_a_half_without_a_commit_has_no_drift():
+def test_a_half_without_a_commit_has_no_drift_and_runs_that_failed_do_not_count():
     assert (None, 0) == drift_of((0, 5, None, 30.0))
-
-
-def test_runs_that_failed_do_not_count():
     assert (-0.5, 2) == drift_of((2, 2, 10.0, 5.0), failed=[(None, None, None, None)])
 
 
 def test_studies_with_and_without_txns_have_the_same_drift(analysis):
     rows = [row for row in analysis.tables["configurations"].to_pylist() if row["scope"] == "all"]
-    drifts = {
-        study: [row["commit_latency_drift"] for row in rows if row["study"] == study] for study in ("bare", "sampled")
-    }
-    assert drifts["bare"] == drifts["sampled"]
-    assert all(value is not None for value in drifts["bare"])
+    bare, sampled = (
+        [row["commit_latency_drift"] for row in rows if row["study"] == study] for study in ("bare", "sampled")
+    )
+    assert bare == sampled
+    assert None not in bare

@@ -1,7 +1,5 @@
 """Attempts and convoy, counted again from the txns themselves; percentiles of all seeds together, from counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -41,9 +39,8 @@ def chosen(analysis, table, scope, name):
 @pytest.mark.parametrize(("scope", "name"), [("all", "all"), ("operation", "merge_append"), ("source", "overwrites")])
 def test_every_txn_that_ended_is_counted_at_its_attempts(analysis, ended, scope, name):
     key = {"operation": "kind"}.get(scope, scope)
-    expected = Counter(
-        (row["point"], low(row["attempts"]), row["status"]) for row in ended if name in ("all", row.get(key))
-    )
+    here = [row for row in ended if name in ("all", row.get(key))]
+    expected = Counter((row["point"], low(row["attempts"]), row["status"]) for row in here)
 
     rows = chosen(analysis, "attempts", scope, name)
 
@@ -85,16 +82,8 @@ def test_only_operation_types_that_read_history_are_in_the_convoy(analysis):
     assert {"validated_overwrite"} == {row["name"] for row in rows}
 
 
-# ---- pooled latencies ------------------------------------------------------------------------------
-
-
-COUNTS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("study", "source", "kind", "latency")),
-        ("point", pa.int32()),
-        *((name, pa.int64()) for name in ("bin", "txns")),
-    ]
-)
+TEXTS = dict.fromkeys(("study", "source", "kind", "latency"), "string")
+COUNTS = pa.schema({**TEXTS, "point": "int32", "bin": "int64", "txns": "int64"})
 
 
 def pooled(runs):
@@ -129,9 +118,7 @@ def test_pooled_percentiles_are_those_of_all_txns_to_within_a_bin():
 
 
 def test_values_that_have_bins_of_their_own_are_exact():
-    counts, runs = pooled({"a": [3, 3, 7, 200, 255]})
-
-    (row,) = of_scope(pooled_percentiles(counts, runs), "all")
+    (row,) = of_scope(pooled_percentiles(*pooled({"a": [3, 3, 7, 200, 255]})), "all")
 
     assert (0.003, 0.007, 0.255) == (row["low_ms"], row["p50_ms"], row["high_ms"])
 

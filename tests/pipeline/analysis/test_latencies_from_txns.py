@@ -1,7 +1,5 @@
 """Percentiles: NumPy's numbers, exactly."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Figures of runs are those of the simulator, to the last bit."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow.parquet as pq
@@ -32,17 +30,12 @@ def test_every_figure_of_every_run_is_that_of_the_simulator(analysis, swept, stu
 @pytest.mark.parametrize("study", ["mixed", "lengths", "bare", "sampled"])
 @pytest.mark.parametrize(("scope", "table"), [("operation", "operations"), ("source", "sources")])
 def test_every_figure_of_every_operation_type_and_source_is_that_of_the_simulator(analysis, swept, study, scope, table):
-    expected = {
-        (row["run_id"], row["name"]): figures(row)
-        for row in told_by_sweep(swept, "groups", study)
-        if row["scope"] == scope
-    }
+    told = [row for row in told_by_sweep(swept, "groups", study) if row["scope"] == scope]
+    rows = [row for row in analysis.tables[table].to_pylist() if row["study"] == study]
 
-    found = {
-        (row["run_id"], row[scope]): figures(row) for row in analysis.tables[table].to_pylist() if row["study"] == study
+    assert {(row["run_id"], row["name"]): figures(row) for row in told} == {
+        (row["run_id"], row[scope]): figures(row) for row in rows
     }
-
-    assert expected == found
 
 
 def test_a_run_simulated_alone_says_the_same(analysis, swept):
@@ -54,10 +47,8 @@ def test_a_run_simulated_alone_says_the_same(analysis, swept):
 
     assert figures_of({**result.summary(), "requests": result.requests()}) == figures(found)
     ended = found["txns_committed"] + sum(result.summary()["txns"]["aborted"].values())
-    assert [
-        result.requests()["total"] / ended,
-        result.summary()["txns"]["in_flight"]["committing"] / found["txns_submitted"],
-    ] == [found[name] for name in EXTRA_FIGURES]
+    share = result.summary()["txns"]["in_flight"]["committing"] / found["txns_submitted"]
+    assert [result.requests()["total"] / ended, share] == [found[name] for name in EXTRA_FIGURES]
 
 
 def test_the_studies_hold_every_kind_of_outcome_these_tests_are_about(analysis):

@@ -1,7 +1,5 @@
 """Every figure derived from txns is the one the sweep wrote, and a wrong one is found."""
 
-from __future__ import annotations
-
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest

@@ -1,26 +1,15 @@
 """The sustained load of a curve, from configurations made by hand."""
 
-from __future__ import annotations
-
 import pyarrow as pa
+import pytest
 
 from endive.pipeline.analysis.load_axis import LoadAxis, PlacedPoint
 from endive.pipeline.analysis.sustained import sustained
 
-CONFIGURATIONS = pa.schema(
-    [
-        ("study", pa.string()),
-        ("point", pa.int32()),
-        *((name, pa.string()) for name in ("scope", "name")),
-        *(
-            (name, pa.float64())
-            for name in ("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate")
-        ),
-        ("verdict", pa.string()),
-        ("meets_objective", pa.bool_()),
-        ("misses", pa.string()),
-    ]
-)
+RATES = ("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate")
+TYPES = {"point": "int32", "meets_objective": "bool", **dict.fromkeys(RATES, "float64")}
+TEXTS = dict.fromkeys(("study", "scope", "name", "verdict", "misses"), "string")
+CONFIGURATIONS = pa.schema({**TYPES, **TEXTS})
 
 
 def judged(points, *, scope="all", verdict="cannot tell"):
@@ -82,33 +71,19 @@ def test_the_sustained_load_is_the_highest_below_which_everything_meets_the_obje
     } == row
 
 
-def test_a_load_that_holds_above_one_that_does_not_is_not_sustained():
-    row = only_row([(10.0, None), (20.0, "latency"), (40.0, None)])
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        pytest.param([(10.0, None), (20.0, "P95"), (40.0, None)], (0, 10.0, 1, "P95", False), id="holds again above"),
+        pytest.param([(10.0, "P95"), (20.0, "P95")], (None, None, 0, "P95", True), id="misses it from its lowest load"),
+        pytest.param([(10.0, None), (20.0, None)], (1, 20.0, None, None, True), id="never misses it"),
+        pytest.param([(10.0, None), (20.0, "?"), (40.0, None)], (0, 10.0, 1, None, False), id="measured nothing"),
+    ],
+)
+def test_a_curve_sustains_the_highest_load_below_its_first_miss(points, expected):
+    names = ("sustained_point", "sustained_offered_per_s", "missed_point", "misses", "is_monotone")
 
-    assert (0, 1, False) == (row["sustained_point"], row["missed_point"], row["is_monotone"])
-
-
-def test_a_curve_that_misses_it_from_its_lowest_load_sustains_nothing():
-    row = only_row([(10.0, "success rate"), (20.0, "success rate")])
-
-    assert (None, None, 0) == (row["sustained_point"], row["sustained_offered_per_s"], row["missed_point"])
-
-
-def test_a_curve_that_never_misses_it_sustains_its_highest_load():
-    row = only_row([(10.0, None), (20.0, None)])
-
-    assert (1, None, None, True) == (
-        row["sustained_point"],
-        row["missed_point"],
-        row["misses"],
-        row["is_monotone"],
-    )
-
-
-def test_a_point_that_measured_nothing_is_not_sustained():
-    row = only_row([(10.0, None), (20.0, "?"), (40.0, None)])
-
-    assert (0, 1, None) == (row["sustained_point"], row["missed_point"], row["misses"])
+    assert expected == tuple(only_row(points)[name] for name in names)
 
 
 def test_a_closed_loop_is_ordered_by_its_clients_not_by_what_they_offer():
@@ -136,12 +111,9 @@ def test_a_source_is_judged_along_the_load_of_the_whole_run():
 
 def test_the_curves_of_a_study_are_told_apart_by_their_axes(analysis):
     rows = [row for row in analysis.tables["sustained"].to_pylist() if (row["study"], row["scope"]) == ("mixed", "all")]
-    assert [
-        (0, "source.appends.arrivals.mean_ms", None, "cas", 2),
-        (1, "source.appends.arrivals.mean_ms", None, "instant", 2),
-    ] == [
-        (row["curve"], row["load_axis"], row["source.appends.arrivals.mean_ms"], row["catalog.type"], row["points"])
-        for row in rows
+    axis = "source.appends.arrivals.mean_ms"
+    assert [(0, axis, None, "cas", 2), (1, axis, None, "instant", 2)] == [
+        tuple(row[column] for column in ("curve", "load_axis", axis, "catalog.type", "points")) for row in rows
     ]
 
 

@@ -1,7 +1,5 @@
 """Which txns count, the first instant of the window and not the one after its last; and the bins of their counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -34,9 +32,8 @@ def txns(spark):
 
 
 def told(frame):
-    rows = sorted(
-        frame.toArrow().to_pylist(), key=lambda row: ROWS.index((row["status"], row["submit_ms"], row["end_ms"]))
-    )
+    rows = frame.toArrow().to_pylist()
+    rows.sort(key=lambda row: ROWS.index((row["status"], row["submit_ms"], row["end_ms"])))
     return [(row["in_window"], row["is_commit_in_window"]) for row in rows]
 
 
@@ -55,9 +52,6 @@ def test_txns_of_runs_that_failed_or_are_not_known_are_left_out(spark, txns, run
     assert [] == told(txns.transform(with_window, windows(spark, **run)))
 
 
-# ---- count bins ------------------------------------------------------------------------------------
-
-
 NUMBERS = np.array([*range(100_000), 2**20 - 1, 2**20, 3 * 2**19 - 1, 3 * 2**19, 2**31 - 1, 2**31, 2**52 + 1])
 ENDS = [end + step for power in range(2, 40) for end in (2**power, 3 * 2 ** (power - 1)) for step in (-1, 0)]
 
@@ -72,14 +66,9 @@ def expected(value):
 def test_counts_below_four_have_bins_of_their_own_and_octaves_above_have_two():
     low = smallest_count(place_of_count(NUMBERS))
 
-    assert [expected(int(number)) for number in NUMBERS] == list(
-        zip(low.tolist(), largest_count(low).tolist(), strict=True)
-    )
-
-
-def test_bins_are_numbered_one_after_another():
-    places = place_of_count(NUMBERS[:100_000])
-
+    found = list(zip(low.tolist(), largest_count(low).tolist(), strict=True))
+    assert [expected(int(number)) for number in NUMBERS] == found
+    places = place_of_count(NUMBERS[:100_000])  # bins are numbered one after another
     assert list(range(int(places[-1]) + 1)) == sorted(set(places.tolist()))
 
 

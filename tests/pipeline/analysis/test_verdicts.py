@@ -1,7 +1,5 @@
 """Verdicts on configurations, from figures made by hand."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Warnings, from rows made by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.pipeline.analysis.warning_table import warnings
@@ -42,29 +40,20 @@ def test_a_run_at_every_limit_is_worth_no_warning():
 
 
 @pytest.mark.parametrize(
-    ("run", "expected"),
+    ("run", "point", "expected"),
     [
-        ({"txns_in_flight_committing": 11}, ("still_committing", 0, 42, 0.011)),
-        ({"txns_submitted": 0, "txns_in_flight_committing": 0}, ("nothing_measured", 0, 42, 0.0)),
-        ({"success_rate": None, "txns_in_flight_committing": 0}, ("none_ended", 0, 42, 1000.0)),
-        ({"status": "failed", "txns_submitted": None}, ("failed_run", 0, 42, None)),
+        ({"txns_in_flight_committing": 11}, {}, ("still_committing", 0, 42, 0.011)),
+        ({"txns_submitted": 0, "txns_in_flight_committing": 0}, {}, ("nothing_measured", 0, 42, 0.0)),
+        ({"success_rate": None, "txns_in_flight_committing": 0}, {}, ("none_ended", 0, 42, 1000.0)),
+        ({"status": "failed", "txns_submitted": None}, {}, ("failed_run", 0, 42, None)),
+        ({}, {"commit_latency_drift": 0.26}, ("unsteady_window", 0, None, 0.26)),
+        ({}, {"commit_latency_drift": -0.26}, ("unsteady_window", 0, None, -0.26)),
+        ({}, {"seeds": 1}, ("single_seed", None, None, 1.0)),
+        ({}, {"retries_mean": 0.4, "seeds": 15}, ("few_seeds", None, None, 1.0)),
     ],
 )
-def test_a_run_beyond_a_limit_is_worth_one(run, expected):
-    assert [expected] == told(run)
-
-
-@pytest.mark.parametrize(
-    ("point", "expected"),
-    [
-        ({"commit_latency_drift": 0.26}, ("unsteady_window", 0, None, 0.26)),
-        ({"commit_latency_drift": -0.26}, ("unsteady_window", 0, None, -0.26)),
-        ({"seeds": 1}, ("single_seed", None, None, 1.0)),
-        ({"retries_mean": 0.4, "seeds": 15}, ("few_seeds", None, None, 1.0)),
-    ],
-)
-def test_a_configuration_beyond_a_limit_is_worth_one(point, expected):
-    assert [expected] == told(point=point)
+def test_a_run_or_a_configuration_beyond_a_limit_is_worth_one(run, point, expected):
+    assert [expected] == told(run, point)
 
 
 def test_seeds_that_differ_in_what_commits_are_few_until_256():

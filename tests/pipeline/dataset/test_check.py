@@ -106,14 +106,6 @@ def test_what_is_damaged_is_run_again_and_nothing_else(swept: tuple[Path, Path],
     assert contents(swept[0]) == contents(folder)
 
 
-def test_a_folder_of_something_else_is_not_checked(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="is not the folder of a sweep"):
-        check_dataset(tmp_path)
-
-
-# ---- what was planned is what was run -----------------------------------------------------------------
-
-
 def test_a_profile_travels_by_content_and_no_path_of_this_machine_is_kept(swept: tuple[Path, Path]) -> None:
     folder, study_file = swept
     kept = list((folder / "_files").iterdir())

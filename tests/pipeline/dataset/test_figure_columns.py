@@ -1,7 +1,5 @@
 """Figures of runs that an earlier release has recorded."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 

@@ -1,7 +1,5 @@
 """Filters of Spark on what is known before a run: SQL's rules, null included."""
 
-from __future__ import annotations
-
 import pytest
 
 ds = pytest.importorskip("pyspark.sql.datasource")

@@ -1,14 +1,12 @@
 """The txns of a sweep as a real Iceberg table, read by another implementation of Iceberg."""
 
-from __future__ import annotations
-
 import os
-import subprocess
 import sys
 
 import pyarrow.compute as pc
 import pyarrow.dataset
 import pytest
+from tests.integration.command import ran
 from tests.pipeline.conftest import STUDY
 
 from endive.errors import ConfigError
@@ -49,24 +47,8 @@ def test_the_table_has_the_txns_of_the_files_in_partitions_of_points(tmp_path):
         f"{CATALOG}.warehouse": tmp_path / "warehouse",
     }
     conf = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    command = [
-        sys.executable,
-        "-m",
-        "endive.cli.main",
-        "sweep",
-        study,
-        "--out",
-        tmp_path / "out",
-        "--master",
-        "local[2]",
-    ]
-    done = subprocess.run(
-        [*map(str, command), "--table", "lake.db.txns", *conf],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([place, *sys.path])},
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
+    options = ("--out", tmp_path / "out", "--master", "local[2]", "--table", "lake.db.txns", *conf)
+    done = ran("sweep", study, *options, PYTHONPATH=os.pathsep.join([place, *sys.path]))
 
     assert 0 == done.returncode, done.stderr
     newest = max((tmp_path / "warehouse/db/txns/metadata").glob("v*.metadata.json"))

@@ -1,7 +1,5 @@
 """Which place a name means, and what Spark calls it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -47,16 +45,15 @@ def test_a_folder_of_hdfs_is_known_by_its_name_node_as_spark_knows_it(monkeypatc
 
 
 def test_hdfs_without_the_library_of_hadoop_says_what_is_missing(monkeypatch, tmp_path):
+    def without_library(*arguments, **options):
+        raise OSError("Unable to load libhdfs: libhdfs.so: cannot open shared object file")
+
     monkeypatch.setenv("ARROW_LIBHDFS_DIR", str(tmp_path))
     monkeypatch.setattr(hdfs_path, "provide_java", lambda: None)
-    monkeypatch.setattr(hdfs_path.fs, "HadoopFileSystem", _without_library)
+    monkeypatch.setattr(hdfs_path.fs, "HadoopFileSystem", without_library)
 
     with pytest.raises(OutputError, match=r"^hdfs://node:1 is reached through Hadoop's libhdfs.so, and there is none"):
         place_of("hdfs://node:1/a").exists()
-
-
-def _without_library(*arguments, **options):
-    raise OSError("Unable to load libhdfs: libhdfs.so: cannot open shared object file")
 
 
 def test_a_folder_is_no_folder_of_the_file_system_that_a_cluster_takes_for_its_own(tmp_path, monkeypatch):
@@ -74,17 +71,15 @@ def test_anything_else_is_a_folder():
     "url", ["ftp://bucket/out", "hdfs:///out", "dbfs:/out", "s3://", Path("s3://"), "abfss://container/out"]
 )
 def test_a_store_that_nobody_knows_is_refused(url):
-    with pytest.raises(
-        OutputError, match=r"is no place for a dataset\. Name a folder .*hdfs://NAMENODE.* s3://BUCKET/PREFIX .*gs://"
-    ):
+    told = r"is no place for a dataset\. Name a folder .*hdfs://NAMENODE.* s3://BUCKET/PREFIX .*gs://"
+    with pytest.raises(OutputError, match=told):
         place_of(url)
 
 
 def test_spark_is_told_of_a_store_that_is_not_amazons(monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:5000")
 
-    assert "s3a://lake/a" == spark_path(StorePath("lake", "a"))
-    assert {"fs.s3a.endpoint": "http://127.0.0.1:5000", "fs.s3a.path.style.access": "true"} == spark_options(
-        StorePath("lake", "a")
-    )
+    place, address = StorePath("lake", "a"), {"fs.s3a.endpoint": "http://127.0.0.1:5000"}
+    assert "s3a://lake/a" == spark_path(place)
+    assert {**address, "fs.s3a.path.style.access": "true"} == spark_options(place)
     assert {} == spark_options(Path("out"))

@@ -1,7 +1,5 @@
 """A key of a store answers like a path of a disk."""
 
-from __future__ import annotations
-
 import pytest
 from tests.pipeline.object_store import refusing_store, store
 

@@ -1,7 +1,5 @@
 """The folder and its lock."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -41,19 +39,15 @@ def test_a_plan_written_down_reads_back(tmp_path):
     assert folder.studies["a"].run_ids == set(RUNS)
 
 
-def test_a_folder_nothing_was_written_into_does_not_stay(tmp_path):
-    with SweepFolder.locked(tmp_path / "deep" / "out"):
+@pytest.mark.parametrize("is_the_users", [False, True])
+def test_a_folder_nothing_was_written_into_stays_only_if_it_was_there_before(tmp_path, is_the_users):
+    out = tmp_path / "deep" / "out"
+    if is_the_users:
+        out.mkdir(parents=True)
+    with SweepFolder.locked(out):
         pass
 
-    assert not (tmp_path / "deep" / "out").exists()
-
-
-def test_an_empty_folder_of_the_users_stays(tmp_path):
-    (tmp_path / "out").mkdir()
-    with SweepFolder.locked(tmp_path / "out"):
-        pass
-
-    assert (tmp_path / "out").is_dir()
+    assert is_the_users == out.exists()
 
 
 def test_a_folder_that_is_none_of_a_sweep_is_not_read(tmp_path):
@@ -92,9 +86,8 @@ def test_a_folder_of_an_older_format_is_refused_in_one_line(tmp_path):
     text = '{"format": 1, "model_version": 1, "schema_version": 1, "version": "0.0.1", "studies": {}}'
     (tmp_path / "_endive.json").write_text(text)
 
-    with pytest.raises(
-        OutputError, match=r"was written with folder format 1 \(endive 0.0.1\); this is 5, .* another folder"
-    ):
+    told = r"was written with folder format 1 \(endive 0.0.1\); this is 5, .* another folder"
+    with pytest.raises(OutputError, match=told):
         SweepFolder.read(tmp_path)
 
 
@@ -116,10 +109,8 @@ def test_the_lock_of_a_living_process_holds_and_that_of_a_killed_one_does_not(tm
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with (
-            pytest.raises(OutputError, match=r"Another sweep is writing into .*\. Wait until it has ended"),
-            SweepFolder.locked(tmp_path),
-        ):
+        told = r"Another sweep is writing into .*\. Wait until it has ended"
+        with pytest.raises(OutputError, match=told), SweepFolder.locked(tmp_path):
             pass
     finally:
         os.kill(holder.pid, signal.SIGKILL)

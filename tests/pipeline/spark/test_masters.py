@@ -1,7 +1,5 @@
 """Masters: those of this machine, those that cannot be reached, and those that do not answer."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading
@@ -73,14 +71,12 @@ def silent(monkeypatch):
 
 @pytest.mark.parametrize(("scheme", "what"), [("sc", "a server of Spark Connect"), ("spark", "a master of Spark")])
 def test_a_master_that_listens_and_says_nothing_is_given_up(silent, scheme, what):
-    if scheme == "sc":
-        pytest.importorskip("grpc")
-        pytest.importorskip("grpc_status")
+    for needed in ("grpc", "grpc_status") if scheme == "sc" else ():
+        pytest.importorskip(needed)
     master = f"{scheme}://127.0.0.1:{silent}"
 
-    with pytest.raises(
-        EngineError, match=rf"^--master {master} is reached, but does not answer within 1 s. Is it {what}\?$"
-    ):
+    told = rf"^--master {master} is reached, but does not answer within 1 s. Is it {what}\?$"
+    with pytest.raises(EngineError, match=told):
         check_answer(master)
 
 

@@ -35,19 +35,12 @@ def test_a_request_to_end_waits_until_the_session_is_there():
 
 
 def test_settings_are_spark_keys():
-    assert parse_conf(["spark.executor.memory=2g", "spark.x = a=b "]) == {
-        "spark.executor.memory": "2g",
-        "spark.x": "a=b",
-    }
+    settings = {"spark.executor.memory": "2g", "spark.x": "a=b"}
+    assert settings == parse_conf(["spark.executor.memory=2g", "spark.x = a=b "])
     with pytest.raises(ConfigError) as caught:
         parse_conf(["memory=2g", "spark.x"])
-    assert caught.value.problems == (
-        "--conf 'memory=2g' is not spark.key=value.",
-        "--conf 'spark.x' is not spark.key=value.",
-    )
-
-
-# ---- Java ----------------------------------------------------------------------------------------------
+    wrong = ("memory=2g", "spark.x")
+    assert tuple(f"--conf '{text}' is not spark.key=value." for text in wrong) == caught.value.problems
 
 
 def installation(home: Path, version: str, *, states_version: bool = True) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,11 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.integration.command import ran
 from tests.pipeline.in_process import InProcessSpark
 from tests.pipeline.sweep.test_run_sweep import contents
-from tests.waiting import wait_until
+from tests.waiting import free_port, is_answered, wait_until
 
 from endive.pipeline import run_sweep
+from endive.pipeline.analysis.run_analysis import analyze
 from endive.pipeline.spark.session import LOCAL_SETTINGS, SETTINGS
 
 pytest.importorskip("grpc", reason="Spark Connect's client needs: pip install 'endive[connect]'")
@@ -37,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     import pyspark
 
     scratch = tmp_path_factory.mktemp("connect")
-    port = _free_port()
+    port = free_port()
     settings = {**SETTINGS, **LOCAL_SETTINGS, "spark.local.dir": str(scratch)}
     settings |= {"spark.connect.grpc.binding.port": str(port), "spark.sql.warehouse.dir": str(scratch / "warehouse")}
     command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER, "--master", "local[2,4]"]
@@ -52,7 +53,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             start_new_session=True,
         )
     try:
-        _await_port(port, process, scratch / "server.log")
+        wait_until(lambda: process.poll() is not None or is_answered(port), "a Connect server")
+        assert process.poll() is None, (scratch / "server.log").read_text(errors="replace")[-2000:]
         yield f"sc://127.0.0.1:{port}"
     finally:
         with suppress(ProcessLookupError):
@@ -60,16 +62,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.wait()
 
 
-def endive(*arguments: str | Path) -> str:
-    """A command in a process of its own, with no way to start a JVM; what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "endive.cli.main", *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "JAVA_HOME": "/nowhere"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+def endive(*arguments: object) -> str:
+    """What a command printed that has no way to start a JVM."""
+    done = ran(*arguments, JAVA_HOME="/nowhere")
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -77,8 +72,6 @@ def endive(*arguments: str | Path) -> str:
 def test_a_sweep_and_its_analysis_over_connect_write_what_one_process_writes(
     server, planned, study_file, tmp_path, spark
 ):
-    from endive.pipeline.analysis.run_analysis import analyze
-
     alone, out = tmp_path / "alone", tmp_path / "connect"
     run_sweep(planned(), alone, InProcessSpark, engine="reference")
 
@@ -91,19 +84,3 @@ def test_a_sweep_and_its_analysis_over_connect_write_what_one_process_writes(
     endive("analyze", out, "--master", server)
 
     assert contents(alone / "analysis") == contents(out / "analysis")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    def answers() -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-            return True
-        return False
-
-    wait_until(lambda: process.poll() is not None or answers(), "a Connect server")
-    assert process.poll() is None, f"the server did not start:\n{log.read_text(errors='replace')[-2000:]}"

@@ -1,7 +1,5 @@
 """How Spark's Python processes start, and what is said when they do not."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

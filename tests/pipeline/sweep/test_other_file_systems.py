@@ -40,8 +40,7 @@ def study(*arguments: object) -> list[str]:
     return command
 
 
-def test_a_sweep_that_lost_its_driver_goes_on_to_the_files_of_a_folder(planned, place, tmp_path):
-    run_sweep(planned(), tmp_path / "out", InProcessSpark)
+def test_a_sweep_that_lost_its_driver_goes_on_to_the_files_of_a_folder(planned, place, whole):
     lost = InProcessSpark()
     lost.dies_after = 5
     with pytest.raises(KeyboardInterrupt):
@@ -50,7 +49,7 @@ def test_a_sweep_that_lost_its_driver_goes_on_to_the_files_of_a_folder(planned, 
     again = run_sweep(planned(), place, InProcessSpark)
 
     assert (5, 7) == (again.kept, again.simulated)
-    assert files(tmp_path / "out") == without_lock(objects(place))
+    assert files(whole) == without_lock(objects(place))
     assert () == check_dataset(place).damages
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.in_process import InProcessSpark, _Write
 
 import endive
-from endive.errors import EngineError, OutputError
+from endive.errors import EndiveError, EngineError, OutputError
 from endive.pipeline import run_sweep
 from endive.pipeline.sweep import part as part_module
 
@@ -34,7 +32,8 @@ def rows(folder: Path, dataset: str) -> list[dict]:
     return pq.read_table(folder / dataset).to_pylist()
 
 
-# ---- what is there afterwards --------------------------------------------------------------------------
+def txns_in_order(folder: Path) -> list[dict]:
+    return sorted(rows(folder, "transactions"), key=lambda row: (row["run_id"], row["txn_id"]))
 
 
 def test_every_run_of_the_grid_is_in_runs_with_its_axes_and_its_figures(planned, in_process, tmp_path):
@@ -83,19 +82,16 @@ def test_groups_hold_the_figures_of_each_operation_and_source(planned, in_proces
     assert found[1]["requests_total"] == alone["by_operation"]["validated_overwrite"]["requests"]["total"]
 
 
-def test_detail_runs_keeps_the_same_figures_and_no_txns(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "all", in_process)
+def test_detail_runs_keeps_the_same_figures_and_no_txns(planned, in_process, whole, tmp_path):
     outcome = swept(planned(), tmp_path / "few", in_process, detail="runs")
 
     assert not (tmp_path / "few" / "transactions").exists()
-    kept = [{**row, "transactions_kept": False} for row in rows(tmp_path / "all", "runs")]
-    assert kept == rows(tmp_path / "few", "runs")
-    assert rows(tmp_path / "all", "groups") == rows(tmp_path / "few", "groups")
+    assert [{**row, "transactions_kept": False} for row in rows(whole, "runs")] == rows(tmp_path / "few", "runs")
+    assert rows(whole, "groups") == rows(tmp_path / "few", "groups")
     assert outcome.transactions_bytes == 0
 
 
-def test_a_sample_keeps_the_txns_of_the_first_seed_of_every_point(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "all", in_process)
+def test_a_sample_keeps_the_txns_of_the_first_seed_of_every_point(planned, in_process, whole, tmp_path):
     swept(planned(), tmp_path / "some", in_process, detail="sample")
     swept(planned(seeds=3), tmp_path / "some", in_process, detail="sample")
 
@@ -103,17 +99,8 @@ def test_a_sample_keeps_the_txns_of_the_first_seed_of_every_point(planned, in_pr
     chosen = {row["run_id"] for row in runs if row["seed"] == 42}
     assert chosen == {row["run_id"] for row in runs if row["transactions_kept"]}
     assert 6 == len(chosen)
-    kept, every = (
-        pq.read_table(tmp_path / name / "transactions", columns=["run_id", "txn_id", "end_ms"])
-        for name in ("some", "all")
-    )
-    wanted = pc.is_in(every["run_id"].cast("string"), pa.array(sorted(chosen)))
-    order = [("run_id", "ascending"), ("txn_id", "ascending")]
-
-    def plain(table):
-        return table.set_column(0, "run_id", table["run_id"].cast("string")).sort_by(order).to_pylist()
-
-    assert plain(every.filter(wanted)) == plain(kept)
+    wanted = [row for row in txns_in_order(whole) if row["run_id"] in chosen]
+    assert wanted == txns_in_order(tmp_path / "some")
 
 
 def test_the_study_in_the_folder_makes_the_same_runs_again(planned, in_process, tmp_path):
@@ -133,9 +120,6 @@ def test_two_studies_share_a_folder(planned, in_process, tmp_path, study_file):
     assert sorted({row["study"] for row in rows(tmp_path / "out", "runs")}) == ["other", "small"]
 
 
-# ---- packing -------------------------------------------------------------------------------------------
-
-
 def test_a_small_sweep_is_one_job_of_one_partition_per_core_and_parts_of_one_point(planned, in_process, tmp_path):
     swept(planned(seeds=20), tmp_path / "out", in_process)
 
@@ -146,58 +130,48 @@ def test_a_small_sweep_is_one_job_of_one_partition_per_core_and_parts_of_one_poi
     assert {10} == {len(set(pq.ParquetFile(path).read()["seed"].to_pylist())) for path in files}
 
 
-def test_the_work_is_committed_job_by_job(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "one", in_process)
+def test_the_work_is_committed_job_by_job(planned, in_process, whole, tmp_path):
     swept(planned(), tmp_path / "many", in_process, commit_every_s=0.0)
 
-    assert 1 + 12 == in_process.jobs
-    assert contents(tmp_path / "one") == contents(tmp_path / "many")
+    assert 12 == in_process.jobs
+    assert contents(whole) == contents(tmp_path / "many")
 
 
-def test_rows_do_not_depend_on_the_number_of_cores(planned, tmp_path):
-    swept(planned(), tmp_path / "two", InProcessSpark(cores=2))
+def test_rows_do_not_depend_on_the_number_of_cores(planned, whole, tmp_path):
     swept(planned(), tmp_path / "one", InProcessSpark(cores=1))
 
-    one, two = (
-        sorted(rows(tmp_path / name, "transactions"), key=lambda row: (row["run_id"], row["txn_id"]))
-        for name in ("one", "two")
-    )
-    assert one == two
-    assert contents(tmp_path / "one" / "runs") == contents(tmp_path / "two" / "runs")
+    assert txns_in_order(tmp_path / "one") == txns_in_order(whole)
+    assert contents(tmp_path / "one" / "runs") == contents(whole / "runs")
 
 
-# ---- nothing lost, nothing twice -----------------------------------------------------------------------
-
-
-def test_both_engines_write_the_same_bytes(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "compiled", in_process, engine="compiled")
+def test_both_engines_write_the_same_bytes(planned, in_process, whole, tmp_path):
     swept(planned(), tmp_path / "reference", in_process, engine="reference")
 
-    assert contents(tmp_path / "compiled" / "transactions") == contents(tmp_path / "reference" / "transactions")
-    assert contents(tmp_path / "compiled" / "groups") == contents(tmp_path / "reference" / "groups")
-    assert {row["engine"] for row in rows(tmp_path / "reference", "runs")} == {"reference"}
+    assert contents(whole / "transactions") == contents(tmp_path / "reference" / "transactions")
+    assert contents(whole / "groups") == contents(tmp_path / "reference" / "groups")
+    assert ({"compiled"}, {"reference"}) == tuple(
+        {row["engine"] for row in rows(folder, "runs")} for folder in (whole, tmp_path / "reference")
+    )
 
 
-def test_a_sweep_that_is_complete_makes_no_session(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "out", in_process)
-    before = contents(tmp_path / "out")
+def test_a_sweep_that_is_complete_makes_no_session(planned, whole, out):
+    outcome = run_sweep(planned(), out, lambda: pytest.fail("nothing is missing"))
 
-    outcome = run_sweep(planned(), tmp_path / "out", lambda: pytest.fail("nothing is missing"))
     assert (outcome.simulated, outcome.kept) == (0, 12)
-    assert contents(tmp_path / "out") == before
+    assert contents(whole) == contents(out)
 
 
-def test_tasks_that_are_repeated_leave_no_duplicates(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "once", in_process)
+def test_tasks_that_are_repeated_leave_no_duplicates(planned, in_process, whole, tmp_path):
     in_process.repeats = 2
     swept(planned(), tmp_path / "twice", in_process)
 
-    assert contents(tmp_path / "once") == contents(tmp_path / "twice")
+    assert contents(whole) == contents(tmp_path / "twice")
 
 
 @pytest.mark.parametrize("parts", [1, 4, 7])
-def test_after_an_interrupt_only_what_is_missing_runs_and_the_dataset_is_the_same(planned, in_process, tmp_path, parts):
-    swept(planned(), tmp_path / "whole", in_process)
+def test_after_an_interrupt_only_what_is_missing_runs_and_the_dataset_is_the_same(
+    planned, in_process, whole, tmp_path, parts
+):
     in_process.dies_after = parts
     with pytest.raises(KeyboardInterrupt):
         swept(planned(), tmp_path / "broken", in_process)
@@ -208,49 +182,41 @@ def test_after_an_interrupt_only_what_is_missing_runs_and_the_dataset_is_the_sam
     in_process.dies_after = None
     outcome = swept(planned(), tmp_path / "broken", in_process)
     assert (outcome.simulated, outcome.kept) == (12 - len(kept), len(kept))
-    assert contents(tmp_path / "broken") == contents(tmp_path / "whole")
+    assert contents(tmp_path / "broken") == contents(whole)
 
 
-def test_what_a_killed_sweep_left_behind_is_swept_out(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "out", in_process)
-    folder = tmp_path / "out"
-    leftover = folder / "transactions" / "study=small" / ".part-00000-x.parquet.1-ab.tmp"
+def test_what_a_killed_sweep_left_behind_is_swept_out(planned, in_process, out):
+    leftover = out / "transactions" / "study=small" / ".part-00000-x.parquet.1-ab.tmp"
     leftover.write_bytes(b"half")
-    (folder / "_progress" / "dead").mkdir(parents=True)
-    (folder / "_staging" / "dead").mkdir(parents=True)
+    for name in ("_progress", "_staging"):
+        (out / name / "dead").mkdir(parents=True)
 
-    swept(planned(), folder, in_process)
-    assert not leftover.exists()
-    assert not (folder / "_progress").exists()
-    assert not (folder / "_staging").exists()
+    swept(planned(), out, in_process)
+
+    assert [False] * 3 == [place.exists() for place in (leftover, out / "_progress", out / "_staging")]
 
 
-def test_more_seeds_add_runs_and_keep_the_others(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "out", in_process)
-    before = contents(tmp_path / "out" / "transactions")
-    outcome = swept(planned(seeds=3), tmp_path / "out", in_process)
+def test_more_seeds_add_runs_and_keep_the_others(planned, in_process, whole, out):
+    outcome = swept(planned(seeds=3), out, in_process)
 
     assert (outcome.simulated, outcome.kept) == (6, 12)
-    after = contents(tmp_path / "out" / "transactions")
-    assert {name: after[name] for name in before} == before
-    assert [row["seed"] for row in rows(tmp_path / "out", "runs")] == [42, 43, 44] * 6
+    assert contents(whole / "transactions").items() <= contents(out / "transactions").items()
+    assert [row["seed"] for row in rows(out, "runs")] == [42, 43, 44] * 6
 
 
-def test_a_study_that_lost_runs_is_not_mixed_with_what_it_was(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "out", in_process)
-
-    with pytest.raises(OutputError, match="holds 12 runs of a study 'small' that this study does not have"):
-        swept(planned("transaction.retry=7"), tmp_path / "out", in_process)
-
-
-def test_another_detail_is_refused(planned, in_process, tmp_path):
-    swept(planned(), tmp_path / "out", in_process)
-
-    with pytest.raises(OutputError, match="keeps study 'small' with --detail transactions, not runs"):
-        swept(planned(), tmp_path / "out", in_process, detail="runs")
-
-
-# ---- failures ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("overrides", "detail", "told"),
+    [
+        (["transaction.retry=7"], "transactions", "holds 12 runs of a study 'small' that this study does not have"),
+        ([], "runs", "keeps study 'small' with --detail transactions, not runs"),
+        ([], "everything", "detail = 'everything' is not known"),
+    ],
+)
+def test_a_study_that_lost_runs_or_has_another_detail_is_not_mixed_with_what_it_was(
+    planned, in_process, out, overrides, detail, told
+):
+    with pytest.raises(EndiveError, match=told):
+        swept(planned(*overrides), out, in_process, detail=detail)
 
 
 @pytest.fixture
@@ -282,7 +248,7 @@ def test_a_failing_run_is_recorded_and_its_neighbours_are_not_touched(planned, i
     assert outcome.simulated == 12
 
 
-def test_failed_runs_are_kept_until_asked_for(planned, in_process, tmp_path, one_fails, monkeypatch):
+def test_failed_runs_are_kept_until_asked_for(planned, in_process, whole, tmp_path, one_fails, monkeypatch):
     swept(planned(), tmp_path / "out", in_process)
     monkeypatch.undo()
 
@@ -290,11 +256,10 @@ def test_failed_runs_are_kept_until_asked_for(planned, in_process, tmp_path, one
     assert (outcome.simulated, len(outcome.failed)) == (0, 2)
     outcome = swept(planned(), tmp_path / "out", in_process, retries_failed=True)
     assert outcome.failed == ()
-    swept(planned(), tmp_path / "whole", in_process)
-    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(whole)
 
 
-def test_a_full_disk_keeps_what_is_finished_and_the_rest_comes_later(planned, in_process, tmp_path, monkeypatch):
+def test_a_full_disk_keeps_what_is_finished_and_the_rest_comes_later(planned, in_process, whole, tmp_path, monkeypatch):
     real = part_module.PartWriter._write
     writers = []
 
@@ -312,8 +277,7 @@ def test_a_full_disk_keeps_what_is_finished_and_the_rest_comes_later(planned, in
     monkeypatch.undo()
 
     swept(planned(), tmp_path / "out", in_process)
-    swept(planned(), tmp_path / "whole", in_process)
-    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(whole)
 
 
 def test_what_spark_says_about_a_lost_job_becomes_one_line(planned, tmp_path):
@@ -325,18 +289,17 @@ def test_what_spark_says_about_a_lost_job_becomes_one_line(planned, tmp_path):
         swept(planned(), tmp_path / "out", Lost())
 
 
-def test_a_sweep_whose_parts_are_all_done_does_not_fail_because_spark_ended_afterwards(planned, tmp_path):
-    spark = InProcessSpark()
-    whole = _Write.save
+def test_a_sweep_whose_parts_are_all_done_does_not_fail_because_spark_ended_afterwards(
+    planned, in_process, whole, tmp_path, monkeypatch
+):
+    save = _Write.save
 
     def then_die(self, path):
-        whole(self, path)
+        save(self, path)
         raise RuntimeError("Py4JNetworkError: Answer from Java side is empty")
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Write, "save", then_die)
-        outcome = swept(planned(), tmp_path / "out", spark)
-    swept(planned(), tmp_path / "whole", InProcessSpark())
+    monkeypatch.setattr(_Write, "save", then_die)
+    outcome = swept(planned(), tmp_path / "out", in_process)
 
-    assert (len(planned().runs), ()) == (outcome.simulated, outcome.failed)
-    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    assert (12, ()) == (outcome.simulated, outcome.failed)
+    assert contents(tmp_path / "out") == contents(whole)

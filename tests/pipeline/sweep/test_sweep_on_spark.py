@@ -1,7 +1,5 @@
 """A sweep on a real session: the same bytes as without Spark, also when workers die."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -22,13 +20,12 @@ pytestmark = pytest.mark.spark
 LONGER = "simulation.duration_ms=200_000"
 
 
-def test_spark_writes_the_same_files_as_one_process(spark, planned, tmp_path):
-    run_sweep(planned(), tmp_path / "alone", lambda: InProcessSpark(cores=2))
+def test_spark_writes_the_same_files_as_one_process(spark, planned, whole, tmp_path):
     standings = []
     outcome = run_sweep(planned(), tmp_path / "spark", lambda: spark, progress=standings.append)
 
     assert outcome.simulated == 12
-    assert contents(tmp_path / "spark") == contents(tmp_path / "alone")
+    assert contents(tmp_path / "spark") == contents(whole)
     assert (standings[0].runs_done, standings[-1].runs_done, standings[-1].share_done) == (0, 12, 1.0)
 
 

@@ -42,27 +42,20 @@ def files(folder) -> dict[str, bytes]:
     return {name: without_times(name, path.read_bytes()) for path, name in names.items() if name != "_endive.lock"}
 
 
-def test_the_objects_of_an_s3_server_are_the_files_of_a_folder(planned, s3_store, tmp_path):
-    run_sweep(planned(), tmp_path / "out", InProcessSpark)
-
+def test_the_objects_of_an_s3_server_are_the_files_of_a_folder(planned, s3_store, whole):
     outcome = run_sweep(planned(), str(s3_store), InProcessSpark)
 
     assert (12, 0, ()) == (outcome.simulated, outcome.kept, outcome.failed)
-    assert files(tmp_path / "out") == objects(s3_store)
+    assert files(whole) == objects(s3_store)
 
+    more = run_sweep(planned(seeds=3), s3_store, InProcessSpark)
 
-def test_what_is_there_already_is_kept(planned, s3_store):
-    run_sweep(planned(seeds=1), s3_store, InProcessSpark)
-
-    outcome = run_sweep(planned(), s3_store, InProcessSpark)
-
-    assert (6, 6) == (outcome.simulated, outcome.kept)
+    assert (6, 12) == (more.simulated, more.kept)
 
 
 def test_a_sweep_that_died_between_two_objects_of_a_part_goes_on_to_the_same_objects(
-    planned, store, tmp_path, monkeypatch
+    planned, store, whole, monkeypatch
 ):
-    run_sweep(planned(), tmp_path / "out", InProcessSpark)
     move_to = StorePath.move_to
     moved: list[str] = []
 
@@ -86,7 +79,7 @@ def test_a_sweep_that_died_between_two_objects_of_a_part_goes_on_to_the_same_obj
     assert half  # their records were there, their txns were not: they were no parts
     assert kept == again.kept
     assert 12 == again.kept + again.simulated
-    assert files(tmp_path / "out") == objects(store)
+    assert files(whole) == objects(store)
 
 
 def test_a_sweep_whose_plan_another_one_has_changed_says_so_and_takes_nothing_away(planned, store):

@@ -1,7 +1,5 @@
 """Notes on progress: what the driver counts, and what the next attempt learns from them."""
 
-from __future__ import annotations
-
 from endive.pipeline.sweep.work import DEATHS_MAX, ProgressNotes, ended_runs
 
 
