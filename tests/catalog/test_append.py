@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.catalog.calls import LATENCY_MS, LATENCY_US, intend
-from tests.catalog.clock import HandClock, RandomClock
+from tests.catalog.clock import HandClock, RandomClock, Started
 
 from endive.catalog import AppendCatalog, AppendResult, CatalogState
 from endive.catalog.rules import SCOPE_TABLE
@@ -36,6 +36,13 @@ def make_catalog(clock: Any, preset: str, *, num_tables: int = 2, **options: Any
 
 def counter(client: Client, name: str) -> int:
     return getattr(client.row, name)
+
+
+def finished(clock: HandClock, call: Generator[int, None, Any]) -> Started:
+    """The call, once it has returned."""
+    started = clock.start(call)
+    clock.run()
+    return started
 
 
 class Writer:
@@ -156,15 +163,11 @@ def test_the_outcome_is_known_only_after_a_discovery_read(preset, is_stale):
         catalog.state.apply(intend(9, first, 0))
         # the log did not move with it: the record will land, on a table that has
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(intend(1, first, 0), client=client))
-    clock.run()
+    call = finished(clock, catalog.commit(intend(1, first, 0), client=client))
 
-    assert (not is_stale) == call.value.success
-    assert 2 * LATENCY_US == call.end_us
-    assert (1, int(is_stale)) == (
-        counter(client, "append_physical_success"),
-        counter(client, "append_logical_conflict"),
-    )
+    assert (not is_stale, 2 * LATENCY_US) == (call.value.success, call.end_us)
+    counts = [counter(client, f"append_{name}") for name in ("physical_success", "logical_conflict")]
+    assert [1, int(is_stale)] == counts
     assert ENTRY_BYTES == catalog.state.log.offset  # in the log, applied or not
     assert (1 if is_stale else None) == (call.value.snapshot and call.value.snapshot.seq)
 
@@ -175,13 +178,9 @@ def test_a_moved_offset_costs_another_append_and_in_the_working_implementation_a
     catalog = make_catalog(clock, preset)
     stale = catalog.state.snapshot(0)
     other = Client(2, 2, clock)
-    clock.start(catalog.commit(intend(2, stale, 1), client=other))
-    clock.run()
-
-    begin_us = clock.now_us
+    begin_us = finished(clock, catalog.commit(intend(2, stale, 1), client=other)).end_us
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(intend(1, stale, 0), client=client))
-    clock.run()
+    call = finished(clock, catalog.commit(intend(1, stale, 0), client=client))
 
     assert call.value.success  # another table
     assert round_trips * LATENCY_US == call.end_us - begin_us
@@ -218,9 +217,7 @@ def test_a_txn_that_lands_twice_is_applied_once_and_told_committed_both_times(pr
     client = Client(1, 1, clock)
     for _ in range(2):
         record = intend(1, catalog.state.snapshot(clock.now_us), 0)
-        call = clock.start(catalog.commit(record, client=client))
-        clock.run()
-        assert call.value.success
+        assert finished(clock, catalog.commit(record, client=client)).value.success
 
     assert (1, 1) == (catalog.state.seq, catalog.state.snapshot(0).tables[0].version)
     assert (1, 1) == (counter(client, "append_logical_success"), counter(client, "append_duplicates"))
@@ -233,8 +230,7 @@ def test_a_table_that_was_only_read_must_not_have_moved_either(preset):
     catalog = make_catalog(clock, preset)
     base = catalog.state.snapshot(0)
     catalog.state.apply(intend(9, base, 1))
-    call = clock.start(catalog.commit(intend(1, base, 0, 1, n_written=1), client=Client(1, 1, clock)))
-    clock.run()
+    call = finished(clock, catalog.commit(intend(1, base, 0, 1, n_written=1), client=Client(1, 1, clock)))
 
     assert not call.value.success
     assert 0 == catalog.state.snapshot(0).tables[0].version
@@ -246,13 +242,10 @@ def test_a_table_that_was_only_read_must_not_have_moved_either(preset):
 def commit_alone(clock: HandClock, catalog: AppendCatalog, txn_id: int) -> tuple[Client, int]:
     """A txn that reads and commits with nobody beside it; its bill, and how long the commit took."""
     client = Client(txn_id, txn_id, clock)
-    read = clock.start(catalog.read(client=client))
-    clock.run()
-    begin_us = clock.now_us
-    call = clock.start(catalog.commit(intend(txn_id, read.value, 0), client=client))
-    clock.run()
+    read = finished(clock, catalog.read(client=client))
+    call = finished(clock, catalog.commit(intend(txn_id, read.value, 0), client=client))
     assert call.value.success
-    return client, call.end_us - begin_us
+    return client, call.end_us - read.end_us
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -317,10 +310,7 @@ def test_a_compaction_expects_the_log_it_saw_and_not_any_sealed_one(preset):
     while catalog.state.log.epoch == 0 or catalog.state.log.is_sealed == 0:
         commit_alone(clock, catalog, 10 + catalog.state.seq)
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(intend(1, stale, 1), client=client))
-    clock.run()
-
-    assert call.value.success
+    assert finished(clock, catalog.commit(intend(1, stale, 1), client=client)).value.success
     assert 2 == count_sent(client.row, LOG, CAS)
     assert (1, 2) == (counter(client, "append_compactions_completed"), catalog.state.log.epoch)
 

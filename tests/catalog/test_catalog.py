@@ -10,12 +10,7 @@ import pytest
 from tests.catalog.calls import LATENCY_MS, LATENCY_US, commit, intend, make_catalog
 from tests.catalog.clock import HandClock
 
-from endive.catalog import (
-    AppendCatalog,
-    CASCatalog,
-    Catalog,
-    CatalogState,
-)
+from endive.catalog import AppendCatalog, CASCatalog, Catalog, CatalogState
 from endive.catalog.rules import SCOPE_TABLE
 from endive.distributions import FixedLatency
 from endive.errors import UnsupportedOperationError
@@ -34,45 +29,31 @@ def catalog(request: pytest.FixtureRequest, clock: HandClock) -> Catalog:
 # ---- one winner per version --------------------------------------------------------------------------
 
 
-def test_only_one_of_two_attempts_on_the_same_version_commits(clock, catalog):
+@pytest.mark.parametrize(("first_at_us", "second_at_us"), [(0, 0), (1, 0)])
+def test_of_two_attempts_on_the_same_version_the_one_that_reaches_the_server_first_commits(
+    clock, catalog, first_at_us, second_at_us
+):
     base = catalog.state.snapshot(0)
-    first = clock.start(commit(catalog, clock, intend(1, base, 0)))
-    second = clock.start(commit(catalog, clock, intend(2, base, 0)))
-
+    calls = [
+        clock.start(commit(catalog, clock, intend(txn, base, 0)), at_us=at_us)
+        for txn, at_us in enumerate((first_at_us, second_at_us))
+    ]
     clock.run()
 
-    assert first.value.success
-    assert not second.value.success
+    is_first = first_at_us <= second_at_us
+    assert [is_first, not is_first] == [call.value.success for call in calls]
     assert 1 == catalog.state.seq
 
 
-def test_of_two_attempts_the_one_that_reaches_the_server_first_commits(clock, catalog):
+@pytest.mark.parametrize("written", [[(0, 1)], [(0,), (1,)]], ids=["of one commit", "of two, which do not meet"])
+def test_a_commit_moves_the_sequence_number_by_one_and_its_tables_by_one_each(clock, catalog, written):
     base = catalog.state.snapshot(0)
-    late = clock.start(commit(catalog, clock, intend(1, base, 0)), at_us=1)
-    early = clock.start(commit(catalog, clock, intend(2, base, 0)), at_us=0)
-
-    clock.run()
-
-    assert early.value.success
-    assert not late.value.success
-
-
-def test_a_commit_moves_the_sequence_number_by_one_and_its_tables_by_one_each(clock, catalog):
-    call = clock.start(commit(catalog, clock, intend(1, catalog.state.snapshot(0), 0, 1)))
+    calls = [clock.start(commit(catalog, clock, intend(txn, base, *tables))) for txn, tables in enumerate(written)]
     clock.run()
 
     after = catalog.state.snapshot(0)
-    assert call.value.success
-    assert (1, [1, 1]) == (after.seq, [table.version for table in after.tables])
-
-
-def test_commits_to_different_tables_do_not_meet(clock, catalog):
-    base = catalog.state.snapshot(0)
-    calls = [clock.start(commit(catalog, clock, intend(t, base, t))) for t in (0, 1)]
-    clock.run()
-
-    assert [True, True] == [call.value.success for call in calls]
-    assert 2 == catalog.state.seq
+    assert [True] * len(written) == [call.value.success for call in calls]
+    assert (len(written), [1, 1]) == (after.seq, [table.version for table in after.tables])
 
 
 def test_a_refused_commit_changes_nothing(clock, catalog):
@@ -91,16 +72,6 @@ def test_a_refused_commit_changes_nothing(clock, catalog):
 # ---- what an answer tells ----------------------------------------------------------------------------
 
 
-def test_success_tells_no_state_and_only_a_catalog_that_says_so_tells_it_on_refusal(clock, catalog):
-    base = catalog.state.snapshot(0)
-    won = clock.start(commit(catalog, clock, intend(1, base, 0)))
-    lost = clock.start(commit(catalog, clock, intend(2, base, 0)))
-    clock.run()
-
-    assert won.value.snapshot is None
-    assert catalog.refusal_returns_snapshot == (lost.value.snapshot is not None)
-
-
 @pytest.mark.parametrize("kind", ["instant", "pointer", "rest"])
 @pytest.mark.parametrize("tells", [True, False])
 def test_a_service_tells_its_state_on_refusal_if_it_is_told_to(clock, kind, tells):
@@ -113,27 +84,23 @@ def test_a_service_tells_its_state_on_refusal_if_it_is_told_to(clock, kind, tell
     assert (1 if tells else None) == (lost.value.snapshot and lost.value.snapshot.seq)
 
 
-def test_every_kind_answers_with_the_same_two_types(clock, catalog):
+def test_success_tells_no_state_and_only_a_catalog_that_says_so_tells_it_on_refusal(clock, catalog):
     read = clock.start(catalog.read())
     clock.run()
-    call = clock.start(commit(catalog, clock, intend(1, read.value, 0)))
+    won = clock.start(commit(catalog, clock, intend(1, read.value, 0)))
+    lost = clock.start(commit(catalog, clock, intend(2, read.value, 0)))
     clock.run()
 
-    assert "CatalogSnapshot" == type(read.value).__name__
-    assert "CommitResult" == type(call.value).__name__
+    assert ("CatalogSnapshot", "CommitResult") == (type(read.value).__name__, type(won.value).__name__)
+    assert won.value.snapshot is None
+    assert catalog.refusal_returns_snapshot == (lost.value.snapshot is not None)
 
 
 def test_a_catalog_answers_no_question_about_its_topology(catalog):
     """Tables and partitions are the workload's to know; a txn learns of them only what a snapshot shows."""
     public = {name for name in dir(Catalog) if not name.startswith("_")}
-    assert {
-        "attach",
-        "commit",
-        "distributions",
-        "is_built_in",
-        "is_current",
-        "read",
-    } == public
+
+    assert {"attach", "commit", "distributions", "is_built_in", "is_current", "read"} == public
 
 
 # ---- when the server looks ---------------------------------------------------------------------------
@@ -274,11 +241,8 @@ def test_a_rest_server_gives_up_after_its_own_retries(clock, server_retries):
 # ---- the bill, and what storage cannot do ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "reads", "swaps"),
-    [("cas", 1, 1), ("instant", 1, 1), ("pointer", 1, 1), ("rest", 1, 1)],
-)
-def test_a_read_and_a_commit_are_one_request_each(clock, kind, reads, swaps):
+@pytest.mark.parametrize("kind", ["cas", "instant", "pointer", "rest"])
+def test_a_read_and_a_commit_are_one_request_each(clock, kind):
     catalog = make_catalog(kind, clock)
     client = Client(1, 1, clock)
     clock.start(catalog.read(client=client))
@@ -286,8 +250,7 @@ def test_a_read_and_a_commit_are_one_request_each(clock, kind, reads, swaps):
     clock.start(catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=client))
     clock.run()
 
-    assert reads == count_sent(client.row, CATALOG, READ)
-    assert swaps == count_sent(client.row, CATALOG, CAS)
+    assert (1, 1) == (count_sent(client.row, CATALOG, READ), count_sent(client.row, CATALOG, CAS))
 
 
 def test_a_catalog_refuses_a_store_that_cannot_carry_it():

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.distributions.test_from_table import GOOD
 
 import endive
 from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES, IN_ORIGINAL_VINTAGE
@@ -19,27 +20,15 @@ from endive.storage.requests import OBJECTS as STORAGE_OBJECTS
 PROFILES = Path(endive.__file__).parent / "storage" / "profiles"
 
 TABLES = [
-    {"distribution": "fixed", "ms": 0},
+    *(table for table, _ in GOOD),
     {"distribution": "lognormal", "mu": -60, "sigma": 0},
     {"distribution": "lognormal", "mu": 60, "sigma": 8},
-    {"distribution": "lognormal", "median_ms": 27, "sigma": 0.6, "shift_ms": 3, "latency_per_mib_ms": 2},
-    {"distribution": "lognormal", "mean_ms": 27, "sigma": 8, "shift_ms": 3, "min_latency_ms": 5},
     {"distribution": "size_based", "base_latency_ms": 30, "latency_per_mib_ms": 0, "sigma": 0},
     {"distribution": "truncated_normal", "mean_ms": 0, "stddev_ms": 0},
     {"distribution": "truncated_normal", "mean_ms": 50, "stddev_ms": 5, "min_ms": 200},
-    {"distribution": "exponential", "mean_ms": 5},
     {"distribution": "uniform", "low_ms": 5, "high_ms": 5},
     {"distribution": "gamma", "mean_ms": 5, "shape": 0.1},
     {"distribution": "gamma", "mean_ms": 5, "shape": 10_000},
-    {"distribution": "empirical", "quantiles": [[0.5, 5]]},
-    {
-        "distribution": "mixture",
-        "min_latency_ms": 1,
-        "components": [
-            {"weight": 3, "distribution": "fixed", "ms": 5},
-            {"weight": 1, "distribution": "exponential", "mean_ms": 50, "min_latency_ms": 2},
-        ],
-    },
 ]
 
 

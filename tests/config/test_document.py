@@ -52,18 +52,23 @@ def test_a_path_with_a_zero_byte_is_told() -> None:
     assert "cannot be read: embedded null byte." == document_in("a\0b.toml")
 
 
-@pytest.mark.parametrize("provider", ["/dev/zero", "pipe.toml"])
-def test_a_profile_that_never_ends_is_refused(tmp_path: Path, provider: str) -> None:
+@pytest.mark.parametrize(
+    ("provider", "what"),
+    [
+        ("/dev/zero", "not a regular file but a pipe or a device"),
+        ("pipe.toml", "not a regular file but a pipe or a device"),
+        ("./", "a folder"),
+    ],
+)
+def test_a_profile_that_is_no_file_is_refused(tmp_path: Path, provider: str, what: str) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "a.toml").write_text(f'[storage]\nprovider = "{provider}"')
 
     with pytest.raises(ConfigError) as caught:
         load_simulation_config(tmp_path / "a.toml")
 
-    assert (
-        f"storage.provider = '{provider}' is not a regular file but a pipe or a device. "
-        "Give the path of a profile (.toml) or the name of a built-in provider.",
-    ) == caught.value.problems
+    advice = "Give the path of a profile (.toml) or the name of a built-in provider."
+    assert (f"storage.provider = '{provider}' is {what}. {advice}",) == caught.value.problems
 
 
 @pytest.mark.parametrize("head", ["", "[table]\n", "[catalog.partitions]\n"])

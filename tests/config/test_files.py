@@ -13,42 +13,28 @@ def problems_of(path):
     return caught.value.problems
 
 
-def test_a_file_that_does_not_exist_is_told(tmp_path):
-    path = tmp_path / "none.toml"
-
-    assert (f"'{path}' does not exist. Give the path of a TOML file.",) == problems_of(path)
-
-
-def test_a_folder_is_no_file(tmp_path):
-    assert (f"'{tmp_path}' is a folder. Give the path of a TOML file.",) == problems_of(tmp_path)
+CAPABILITIES = (
+    "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append, create."
+)
 
 
-def test_a_file_below_a_file_cannot_be_read(tmp_path):
-    (tmp_path / "a.toml").write_text("")
-    path = tmp_path / "a.toml" / "b.toml"
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("none.toml", None, "does not exist. Give the path of a TOML file."),
+        (".", None, "is a folder. Give the path of a TOML file."),
+        ("file/a.toml", None, "cannot be read: Not a directory."),
+        ("a.toml", b'a = "\xe9"', "is not UTF-8 text (byte 5)."),
+        ("a.toml", b"[catalog]\nscope = table\n", "is not valid TOML: Invalid value (at line 2, column 9)."),
+        ("a.toml", b"[a]\nb = 1\nb = 2\n", "is not valid TOML: Cannot overwrite a value (at line 3, column 6)."),
+    ],
+)
+def test_a_file_that_is_no_toml_is_told_with_the_place(tmp_path, name, content, problem):
+    (tmp_path / "file").write_text("")
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
 
-    assert (f"'{path}' cannot be read: Not a directory.",) == problems_of(path)
-
-
-def test_a_file_that_is_not_utf_8_is_told_with_the_byte(tmp_path):
-    path = tmp_path / "latin.toml"
-    path.write_bytes(b'a = "\xe9"')
-
-    assert (f"'{path}' is not UTF-8 text (byte 5).",) == problems_of(path)
-
-
-def test_a_slip_of_syntax_is_told_with_line_and_column(tmp_path):
-    path = tmp_path / "slip.toml"
-    path.write_text("[catalog]\nscope = table\n")
-
-    assert (f"'{path}' is not valid TOML: Invalid value (at line 2, column 9).",) == problems_of(path)
-
-
-def test_a_key_given_twice_is_told_with_its_place(tmp_path):
-    path = tmp_path / "twice.toml"
-    path.write_text("[catalog]\nnum_tables = 1\nnum_tables = 2\n")
-
-    assert (f"'{path}' is not valid TOML: Cannot overwrite a value (at line 3, column 15).",) == problems_of(path)
+    assert (f"'{tmp_path / name}' {problem}",) == problems_of(tmp_path / name)
 
 
 def test_a_path_may_be_a_text(tmp_path):
@@ -74,16 +60,8 @@ def test_a_key_that_is_no_text_is_told():
 @pytest.mark.parametrize(
     ("profile", "problem"),
     [
-        (
-            "name = 'x'",
-            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append, "
-            "create.",
-        ),
-        (
-            "capabilities = ['read', 'swap']",
-            "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append, "
-            "create.",
-        ),
+        ("name = 'x'", CAPABILITIES),
+        ("capabilities = ['read', 'swap']", CAPABILITIES),
         ("capabilities = [", "is not valid TOML: Invalid value (at end of document)."),
         (
             "capabilities = ['read', 'tail_append']",
@@ -100,30 +78,25 @@ def test_a_profile_that_cannot_be_used_is_told(tmp_path, profile, problem):
     assert (f"storage.provider = 'p.toml' {problem}",) == problems_of(tmp_path / "a.toml")
 
 
-def test_a_profile_that_is_a_folder_is_told(tmp_path):
-    (tmp_path / "a.toml").write_text('[storage]\nprovider = "./"')
-
-    expected = (
-        "storage.provider = './' is a folder. Give the path of a profile (.toml) or the name of a built-in provider."
-    )
-    assert (expected,) == problems_of(tmp_path / "a.toml")
-
-
-def test_a_profile_without_swaps_cannot_carry_a_catalog_that_swaps(tmp_path):
+@pytest.mark.parametrize(
+    ("catalog", "needed", "providers"),
+    [
+        ("cas", "compare-and-swap", "s3, s3x, azure, azurex, gcp, instant, constant"),
+        ("append", "compare-and-swap (to compact)", "s3x, azure, azurex, instant, constant"),
+        ("service", None, None),
+    ],
+)
+def test_a_profile_without_swaps_cannot_carry_a_catalog_that_swaps(tmp_path, catalog, needed, providers):
     (tmp_path / "p.toml").write_text("capabilities = ['read', 'write', 'append']")
-    (tmp_path / "a.toml").write_text('[storage]\nprovider = "p.toml"')
-    (tmp_path / "b.toml").write_text('[storage]\nprovider = "p.toml"\n[catalog]\ntype = "append"')
-    (tmp_path / "c.toml").write_text('[storage]\nprovider = "p.toml"\n[catalog]\ntype = "service"')
+    (tmp_path / "a.toml").write_text(f'[storage]\nprovider = "p.toml"\n[catalog]\ntype = "{catalog}"')
 
-    assert (
-        "catalog.type = 'cas' needs a storage provider with compare-and-swap; 'p.toml' has none. "
-        "Choose one of: s3, s3x, azure, azurex, gcp, instant, constant.",
-    ) == problems_of(tmp_path / "a.toml")
-    assert (
-        "catalog.type = 'append' needs a storage provider with compare-and-swap (to compact); 'p.toml' has "
-        "none. Choose one of: s3x, azure, azurex, instant, constant.",
-    ) == problems_of(tmp_path / "b.toml")
-    assert "service" == load_simulation_config(tmp_path / "c.toml").catalog.type
+    if needed is None:
+        assert catalog == load_simulation_config(tmp_path / "a.toml").catalog.type
+    else:
+        assert (
+            f"catalog.type = '{catalog}' needs a storage provider with {needed}; 'p.toml' has none. "
+            f"Choose one of: {providers}.",
+        ) == problems_of(tmp_path / "a.toml")
 
 
 def test_a_folder_that_observe_wrote_stands_for_the_configuration_in_it(tmp_path):

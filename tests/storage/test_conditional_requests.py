@@ -61,20 +61,14 @@ def test_only_one_of_two_attempts_on_the_same_version_succeeds(clock, new_client
     assert register.version == 1
 
 
-def test_a_refusal_takes_its_own_latency_from_sending_to_answer(clock, client, new_store, register):
-    task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=30.0), client, register, expected=5))
+@pytest.mark.parametrize(("refusal_ms", "waits_us"), [(30.0, [5_000, 25_000]), (2.0, [5_000, 0])])
+def test_a_refusal_takes_its_own_latency_and_is_answered_when_evaluated_at_the_earliest(
+    clock, client, new_store, register, refusal_ms, waits_us
+):
+    task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=refusal_ms), client, register, expected=5))
     clock.run()
 
-    assert task.waits_us == [5_000, 25_000]
-    assert task.value.latency_ms == 30.0
-
-
-def test_a_refusal_shorter_than_the_request_leg_is_answered_when_evaluated(clock, client, new_store, register):
-    task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=2.0), client, register, expected=5))
-    clock.run()
-
-    assert task.waits_us == [5_000, 0]
-    assert task.value.latency_ms == 5.0
+    assert (task.waits_us, task.value.latency_ms) == (waits_us, max(refusal_ms, 5.0))
 
 
 def test_success_refusal_and_penalty_are_drawn_at_counter_and_the_two_after_it(clock, new_client, register):
@@ -98,14 +92,11 @@ def test_success_refusal_and_penalty_are_drawn_at_counter_and_the_two_after_it(c
 def test_a_contended_answer_is_late_but_its_evaluation_is_not(clock, new_client, new_store, register):
     store = new_store(latency_ms=10.0, refusal_ms=10.0, window_ms=3.0, penalty_ms=7.0)
 
-    lone = clock.start(cas(store, new_client(1), register))
-    near = clock.start(cas(store, new_client(2), register), at_us=3_000)
-    far = clock.start(cas(store, new_client(3), register), at_us=6_001)
+    starts_us = (0, 3_000, 6_001)
+    tasks = [clock.start(cas(store, new_client(txn), register), at_us=at) for txn, at in enumerate(starts_us, start=1)]
     clock.run()
 
-    assert lone.value.latency_ms == 10.0
-    assert near.value.latency_ms == 17.0
-    assert far.value.latency_ms == 10.0
+    assert [task.value.latency_ms for task in tasks] == [10.0, 17.0, 10.0]
     assert [at for at, _ in register.evaluated] == [5_000, 8_000, 11_001]
 
 
@@ -141,27 +132,25 @@ def test_a_write_that_comes_too_soon_waits_until_the_object_is_free(clock, new_c
     assert second.value.latency_ms == 90.0
 
 
-def test_of_two_waiters_that_wake_together_the_second_waits_again(clock, new_client, new_store, register):
+@pytest.mark.parametrize(
+    ("expected", "evaluated", "waits_us"),
+    [
+        ((1, 2), [(105_000, True), (205_000, True)], [5_000, 70_000, 100_000, 5_000]),
+        ((7, 1), [(105_000, False), (105_000, True)], [5_000, 70_000, 5_000]),  # a refusal uses up nothing
+    ],
+)
+def test_of_two_waiters_that_wake_together_the_second_waits_again_after_a_success(
+    clock, new_client, new_store, register, expected, evaluated, waits_us
+):
     store = new_store(latency_ms=10.0, writes_per_s_max=10.0)
 
     clock.start(cas(store, new_client(1), register))
-    clock.start(cas(store, new_client(2), register, expected=1), at_us=20_000)
-    third = clock.start(cas(store, new_client(3), register, expected=2), at_us=30_000)
+    clock.start(cas(store, new_client(2), register, expected=expected[0]), at_us=20_000)
+    third = clock.start(cas(store, new_client(3), register, expected=expected[1]), at_us=30_000)
     clock.run()
 
-    assert register.evaluated == [(5_000, True), (105_000, True), (205_000, True)]
-    assert third.waits_us == [5_000, 70_000, 100_000, 5_000]
-
-
-def test_a_refused_write_uses_up_nothing_of_the_limit(clock, new_client, new_store, register):
-    store = new_store(latency_ms=10.0, writes_per_s_max=10.0)
-
-    clock.start(cas(store, new_client(1), register))
-    clock.start(cas(store, new_client(2), register, expected=7), at_us=20_000)
-    clock.start(cas(store, new_client(3), register, expected=1), at_us=30_000)
-    clock.run()
-
-    assert register.evaluated == [(5_000, True), (105_000, False), (105_000, True)]
+    assert register.evaluated == [(5_000, True), *evaluated]
+    assert third.waits_us == waits_us
 
 
 def test_a_saturated_object_succeeds_exactly_at_its_limit(clock, new_client, new_store):
@@ -181,27 +170,19 @@ def test_a_saturated_object_succeeds_exactly_at_its_limit(clock, new_client, new
     assert written_us == [5_000 + 25_000 * i for i in range(20)]
 
 
-def test_reset_forgets_limits_and_rivals(clock, new_client, new_store, register):
+@pytest.mark.parametrize("is_reset", [True, False])
+def test_reset_and_a_new_clock_forget_limits_and_rivals(clock, new_client, new_store, register, is_reset):
     store = new_store(latency_ms=10.0, window_ms=50.0, penalty_ms=7.0, writes_per_s_max=1.0)
     clock.start(cas(store, new_client(1), register))
     clock.run()
 
-    store.reset()
+    if is_reset:
+        store.reset()
+    else:
+        clock = type(clock)()
+        store.attach(clock)
     task = clock.start(cas(store, new_client(2), register, expected=1), at_us=clock.now_us)
     clock.run()
-
-    assert task.waits_us == [5_000, 5_000]
-
-
-def test_attaching_to_a_new_clock_begins_a_new_simulation(clock, new_client, new_store, register):
-    store = new_store(latency_ms=10.0, writes_per_s_max=1.0)
-    clock.start(cas(store, new_client(1), register))
-    clock.run()
-
-    other = type(clock)()
-    store.attach(other)
-    task = other.start(cas(store, new_client(2), register, expected=1))
-    other.run()
 
     assert task.waits_us == [5_000, 5_000]
 

@@ -63,18 +63,15 @@ def test_a_floor_is_under_the_draws_too():
     assert Mine().quantile(0.1) == 10.0
 
 
-def test_a_distribution_of_the_users_own_is_for_the_reference_engine_only():
-    profile = load_profile("instant")
-
-    assert ObjectStore(profile).is_built_in is True
-    assert ObjectStore(profile.with_overrides({(CATALOG, CAS, False): Mine()})).is_built_in is False
-
-
-def test_a_class_of_the_users_own_is_for_the_reference_engine_only():
+def test_a_distribution_or_a_class_of_the_users_own_is_for_the_reference_engine_only():
     class MyStore(ObjectStore):
         pass
 
-    assert MyStore(load_profile("instant")).is_built_in is False
+    profile = load_profile("instant")
+    own = profile.with_overrides({(CATALOG, CAS, False): Mine()})
+    assert (True, False, False) == tuple(
+        each.is_built_in for each in (ObjectStore(profile), ObjectStore(own), MyStore(profile))
+    )
 
 
 def test_overrides_appear_in_the_description_as_the_users():

@@ -40,81 +40,49 @@ def test_an_observer_sees_the_state_of_the_instant_the_server_evaluates(clock, c
     assert task.value.latency_ms == 10.0
 
 
-def test_a_serial_batch_takes_one_delay_per_request_each_its_own_draw(clock, client):
-    store = ObjectStore(load_profile("s3"))
-    distribution = store.latency(MANIFEST, READ)
+# object, operation, counter, bytes, requests, at once; and the delays, by the distribution and the key.
+BATCHES = {
+    "in turn, each its own draw": (
+        (MANIFEST, READ, 100, 8_000, 5),
+        lambda law, key: [law.sample_us(key, 100 + i, 8_000) for i in range(5)],
+    ),
+    "the slowest of each batch, and of a smaller remainder": (
+        (MANIFEST_LIST, READ, 7, 2_000, 10, 4),
+        lambda law, key: [law.slowest_us(key, 7 + first, count, 2_000) for first, count in ((0, 4), (4, 4), (8, 2))],
+    ),
+    "a run of eight or more drawn as their sum": (
+        (MANIFEST, READ, 100, 8_000, 300),
+        lambda law, key: [law.sum_us(key, 100, 300, 8_000)],
+    ),
+    "full batches summed and what is left drawn as before": (
+        (MANIFEST_LIST, HEAD, 7, 0, 35, 4),
+        lambda law, key: [law.sum_us(key, 7, 8, 0, 4), law.slowest_us(key, 7 + 32, 3, 0)],
+    ),
+    "deletes one by one however many": (
+        (MANIFEST, DELETE, 100, 0, 20),
+        lambda law, key: [law.sample_us(key, 100 + i) for i in range(20)],
+    ),
+    "writes from the figure of writes": (
+        (MANIFEST, WRITE, 0, 1 << 20, 3, 2),
+        lambda law, key: [law.slowest_us(key, 0, 2, 1 << 20), law.sample_us(key, 2, 1 << 20)],
+    ),
+}
 
-    task = clock.start(store.ask(Request(MANIFEST, READ, 100, 8_000, 5), client))
-    clock.run()
 
-    assert task.waits_us == [distribution.sample_us(client.key, 100 + i, 8_000) for i in range(5)]
-    assert task.value == (True, sum(task.waits_us) / 1000.0, 40_000, None)
-    assert count_sent(client.row, MANIFEST, READ) == 5
-    assert client.row.bytes_read == 40_000
-
-
-def test_a_parallel_batch_takes_its_slowest_and_the_remainder_is_smaller(clock, client):
-    store = ObjectStore(load_profile("s3"))
-    distribution = store.latency(MANIFEST_LIST, READ)
-
-    task = clock.start(store.ask(Request(MANIFEST_LIST, READ, 7, 2_000, 10, 4), client))
-    clock.run()
-
-    assert task.waits_us == [
-        distribution.slowest_us(client.key, 7, 4, 2_000),
-        distribution.slowest_us(client.key, 11, 4, 2_000),
-        distribution.slowest_us(client.key, 15, 2, 2_000),
-    ]
-    assert count_sent(client.row, MANIFEST_LIST, READ) == 10
-
-
-def test_a_run_of_eight_or_more_takes_one_delay_drawn_as_their_sum(clock, client):
+@pytest.mark.parametrize(("batch", "waits_us"), BATCHES.values(), ids=BATCHES)
+def test_a_batch_takes_these_delays(clock, client, batch, waits_us):
     store = ObjectStore(load_profile("s3"))
     store.expect_bytes(MANIFEST, 8_000)
-    distribution = store.latency(MANIFEST, READ)
+    object, op, _, size_bytes, count, *_ = batch
 
-    task = clock.start(store.ask(Request(MANIFEST, READ, 100, 8_000, 300), client))
+    task = clock.start(store.ask(Request(*batch), client))
     clock.run()
 
-    assert [distribution.sum_us(client.key, 100, 300, 8_000)] == task.waits_us
-    assert 300 == count_sent(client.row, MANIFEST, READ)
-    assert 2_400_000 == client.row.bytes_read
-
-
-def test_full_batches_are_summed_and_what_is_left_is_drawn_as_before(clock, client):
-    store = ObjectStore(load_profile("s3"))
-    distribution = store.latency(MANIFEST_LIST, HEAD)
-
-    task = clock.start(store.ask(Request(MANIFEST_LIST, HEAD, 7, 0, 35, 4), client))
-    clock.run()
-
-    left_us = distribution.slowest_us(client.key, 7 + 32, 3, 0)
-    assert [distribution.sum_us(client.key, 7, 8, 0, 4), left_us] == task.waits_us
-
-
-def test_a_run_of_deletes_is_drawn_one_by_one_however_long(clock, client):
-    store = ObjectStore(load_profile("s3"))
-    distribution = store.latency(MANIFEST, DELETE)
-
-    task = clock.start(store.ask(Request(MANIFEST, DELETE, 100, 0, 20), client))
-    clock.run()
-
-    assert [distribution.sample_us(client.key, 100 + i) for i in range(20)] == task.waits_us
-    assert 20 == count_sent(client.row, MANIFEST, DELETE)
-
-
-def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
-    store = ObjectStore(load_profile("s3"))
-    distribution = store.latency(MANIFEST, WRITE)
-
-    task = clock.start(store.ask(Request(MANIFEST, WRITE, 0, 1 << 20, 3, 2), client))
-    clock.run()
-
-    assert task.waits_us == [
-        distribution.slowest_us(client.key, 0, 2, 1 << 20),
-        distribution.sample_us(client.key, 2, 1 << 20),
-    ]
-    assert client.row.bytes_written == 3 << 20
+    assert task.waits_us == waits_us(store.latency(object, op), client.key)
+    assert task.value == (True, sum(task.waits_us) / 1000.0, size_bytes * count, None)
+    assert count_sent(client.row, object, op) == count
+    moved = {READ: client.row.bytes_read, WRITE: client.row.bytes_written}
+    assert moved == dict.fromkeys(moved, 0) | ({op: size_bytes * count} if op in moved else {})
 
 
 def test_a_batch_of_heads_counts_requests_but_no_bytes(clock, client, new_store):

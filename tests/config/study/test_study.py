@@ -16,11 +16,49 @@ def combinations(study) -> list[tuple]:
 # ---- the grid ------------------------------------------------------------------------------------------
 
 
-def test_axes_are_crossed_and_the_last_varies_fastest(study):
-    found = study("[axes]\ntransaction.retry = [1, 2]\ncatalog.num_tables = [1, 5, 10]\n")
+GRIDS = {
+    "axes are crossed and the last varies fastest": (
+        "[axes]\ntransaction.retry = [1, 2]\ncatalog.num_tables = [1, 5, 10]\n",
+        [(1, 1), (1, 5), (1, 10), (2, 1), (2, 5), (2, 10)],
+    ),
+    "linked axes move together": (
+        "[axes]\ntransaction.retry = [1, 2]\n"
+        "[[linked]]\ncatalog.num_tables = [1, 5]\ncatalog.object_base_bytes = [100, 500]\n",
+        [(1, 1, 100), (1, 5, 500), (2, 1, 100), (2, 5, 500)],
+    ),
+    "points come beside the grid": (
+        "[axes]\ntransaction.retry = [1, 2]\n[[point]]\ntransaction.retry = 9\ncatalog.num_tables = 3\n",
+        [(1,), (2,), (9, 3)],
+    ),
+    "a point that repeats one of the grid is the same point": (
+        "[axes]\ntransaction.retry = [1, 2]\n[[point]]\ntransaction.retry = 2\n",
+        [(1,), (2,)],
+    ),
+    "a point may give what is derived elsewhere": (
+        "[axes]\ncatalog.num_tables = [2]\n[derived]\n'transaction.retry' = 'catalog.num_tables * 2'\n"
+        "[[point]]\ncatalog.num_tables = 3\ntransaction.retry = 1\n",
+        [(2, 4), (3, 1)],
+    ),
+    "conditions drop combinations": (
+        "[axes]\ntransaction.retry = [1, 2, 3]\ncatalog.num_tables = [1, 2]\n"
+        "[[drop]]\nwhen = 'transaction.retry == 3 and catalog.num_tables > 1'\nbecause = 'slow'\n"
+        "[[drop]]\nwhen = 'transaction.retry < 2'\n",
+        [(2, 1), (2, 2), (3, 1)],
+    ),
+    "a condition on an axis that a point leaves to the base sees nothing": (
+        "[axes]\ncatalog.num_tables = [2]\n[[point]]\ntransaction.retry = 5\n"
+        "[[drop]]\nwhen = 'catalog.num_tables == 2'\n",
+        [(5,)],
+    ),
+}
 
-    assert combinations(found) == [(1, 1), (1, 5), (1, 10), (2, 1), (2, 5), (2, 10)]
-    assert [point.index for point in found.expand()] == [0, 1, 2, 3, 4, 5]
+
+@pytest.mark.parametrize(("text", "expected"), GRIDS.values(), ids=GRIDS)
+def test_a_grid_has_these_combinations(study, text, expected):
+    found = study(text)
+
+    assert expected == combinations(found)
+    assert list(range(len(expected))) == [point.index for point in found.expand()]
 
 
 def test_a_points_configuration_is_the_base_with_its_values(study):
@@ -40,96 +78,25 @@ def test_a_linked_name_says_what_the_values_of_a_key_are(study):
     assert [1, 9] == [point.config.sources[0].retry for point in found]
 
 
-def test_linked_axes_move_together(study):
-    text = """
-[axes]
-transaction.retry = [1, 2]
-[[linked]]
-catalog.num_tables = [1, 5]
-catalog.object_base_bytes = [100, 500]
-"""
-    assert combinations(study(text)) == [(1, 1, 100), (1, 5, 500), (2, 1, 100), (2, 5, 500)]
-
-
-def test_points_come_beside_the_grid(study):
-    text = """
-[axes]
-transaction.retry = [1, 2]
-[[point]]
-transaction.retry = 9
-catalog.num_tables = 3
-"""
-    found = study(text)
-    assert combinations(found) == [(1,), (2,), (9, 3)]
-    assert found.columns == ("transaction.retry", "catalog.num_tables")
-
-
 def test_points_alone_are_a_grid(study):
-    text = (
-        '[[point]]\ntransaction.retry = 1\n[[point]]\n"transaction.runtime" = { mean = 5000, sigma = 1.0, min = 0 }\n'
-    )
-    found = study(text).expand()
+    runtime = "{ mean = 5000, sigma = 1.0, min = 0 }"
+    points = study(f'[[point]]\ntransaction.retry = 1\n[[point]]\n"transaction.runtime" = {runtime}\n').expand()
 
-    assert found[1].values == {"transaction.runtime": {"mean": 5000, "sigma": 1.0, "min": 0}}
-
-
-def test_a_point_that_repeats_one_of_the_grid_is_the_same_point(study):
-    assert combinations(study("[axes]\ntransaction.retry = [1, 2]\n[[point]]\ntransaction.retry = 2\n")) == [(1,), (2,)]
+    assert points[1].values == {"transaction.runtime": {"mean": 5000, "sigma": 1.0, "min": 0}}
+    beside = study("[axes]\ntransaction.retry = [1]\n[[point]]\ntransaction.retry = 9\ncatalog.num_tables = 3\n")
+    assert beside.columns == ("transaction.retry", "catalog.num_tables")
 
 
 def test_derived_values_follow_the_axes_and_each_other(study):
-    text = """
-[axes]
-per_s = [1, 4]
-[derived]
-"transaction.inter_arrival.scale" = "1000 / per_s"
-"transaction.retry" = "int(transaction.inter_arrival.scale / 100)"
-"""
-    found = study(text).expand()
-    assert [dict(point.values) for point in found] == [
-        {"per_s": 1, "transaction.inter_arrival.scale": 1000.0, "transaction.retry": 10},
-        {"per_s": 4, "transaction.inter_arrival.scale": 250.0, "transaction.retry": 2},
+    derived = {"transaction.inter_arrival.scale": "1000 / per_s"}
+    derived["transaction.retry"] = "int(transaction.inter_arrival.scale / 100)"
+    lines = "".join(f"'{key}' = '{text}'\n" for key, text in derived.items())
+    found = study(f"[axes]\nper_s = [1, 4]\n[derived]\n{lines}").expand()
+
+    assert [(1, 1000.0, 10), (4, 250.0, 2)] == [
+        tuple(point.values[key] for key in ("per_s", *derived)) for point in found
     ]
-    assert [point.config.sources[0].arrivals.mean_ms for point in found] == [1000.0, 250.0]
-
-
-def test_a_point_may_give_what_is_derived_elsewhere(study):
-    text = """
-[axes]
-catalog.num_tables = [2]
-[derived]
-"transaction.retry" = "catalog.num_tables * 2"
-[[point]]
-catalog.num_tables = 3
-transaction.retry = 1
-"""
-    assert combinations(study(text)) == [(2, 4), (3, 1)]
-
-
-def test_conditions_drop_combinations(study):
-    text = """
-[axes]
-transaction.retry = [1, 2, 3]
-catalog.num_tables = [1, 2]
-[[drop]]
-when = "transaction.retry == 3 and catalog.num_tables > 1"
-because = "slow"
-[[drop]]
-when = "transaction.retry < 2"
-"""
-    assert combinations(study(text)) == [(2, 1), (2, 2), (3, 1)]
-
-
-def test_a_condition_on_an_axis_a_point_leaves_to_the_base_sees_nothing(study):
-    text = """
-[axes]
-catalog.num_tables = [2]
-[[point]]
-transaction.retry = 5
-[[drop]]
-when = "catalog.num_tables == 2"
-"""
-    assert combinations(study(text)) == [(5,)]
+    assert [1000.0, 250.0] == [point.config.sources[0].arrivals.mean_ms for point in found]
 
 
 # ---- seeds and identity --------------------------------------------------------------------------------

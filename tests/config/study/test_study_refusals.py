@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from endive.config.study import load_study
-from endive.config.study.study import COMBINATIONS_MAX
 from endive.config.study.study_text import study_text
 from endive.errors import ConfigError
+
+GRIDS = tomllib.loads((Path(__file__).parent / "refused_grids.toml").read_text(encoding="utf-8"))
 
 
 def problems(load, *arguments, **options) -> list[str]:
@@ -16,24 +20,25 @@ def problems(load, *arguments, **options) -> list[str]:
     return list(caught.value.problems)
 
 
-def test_problems_of_many_combinations_are_told_once_with_the_values_that_cause_them(study):
-    text = """
-[axes]
-catalog.type = ["cas", "append"]
-storage.provider = ["s3", "s3x"]
-transaction.retry = [1, 2, -3]
-"""
-    found = problems(study, text)
-    assert len(found) == 2
-    assert found[0].startswith("transaction.retry = -3 (4 of 12 combinations): transaction.retry = -3 must be")
-    assert found[1].startswith("catalog.type = 'append', storage.provider = 's3' (3 of 12 combinations): catalog.type")
-
-
-def test_a_problem_of_every_combination_says_so(study):
-    found = problems(study, "[axes]\ntransaction.retry = [1, 2]\n[set]\n'catalog.num_tables' = -1\n")
-
-    assert len(found) == 1
-    assert found[0].startswith("in every combination: catalog.num_tables = -1 must be")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            '[axes]\ncatalog.type = ["cas", "append"]\nstorage.provider = ["s3", "s3x"]\n'
+            "transaction.retry = [1, 2, -3]\n",
+            [
+                "transaction.retry = -3 (4 of 12 combinations): transaction.retry = -3 must be",
+                "catalog.type = 'append', storage.provider = 's3' (3 of 12 combinations): catalog.type",
+            ],
+        ),
+        (
+            "[axes]\ntransaction.retry = [1, 2]\n[set]\n'catalog.num_tables' = -1\n",
+            ["in every combination: catalog.num_tables = -1 must be"],
+        ),
+    ],
+)
+def test_problems_of_many_combinations_are_told_once_with_the_values_that_cause_them(study, text, told):
+    assert [True] * len(told) == [line.startswith(one) for line, one in zip(problems(study, text), told, strict=True)]
 
 
 def test_a_problem_of_one_combination_is_told_with_all_its_values(study):
@@ -47,59 +52,18 @@ def test_a_problem_of_one_combination_is_told_with_all_its_values(study):
     ]
 
 
-def test_two_names_for_one_simulation_are_a_problem(study):
-    text = "[axes]\nload = [1, 2]\ntransaction.retry = [3]\n[derived]\n'catalog.num_tables' = '1 + 0 * load'\n"
+@pytest.mark.parametrize(("text", "told"), GRIDS.items())
+def test_a_grid_is_refused_in_one_line(study, text, told):
+    problem, *seeds = told
 
-    assert problems(study, text) == [
-        "load = 1, transaction.retry = 3, catalog.num_tables = 1 and load = 2, transaction.retry = 3, "
-        "catalog.num_tables = 1 are the same simulation. Drop one of them, or remove the axis that changes nothing."
-    ]
-
-
-def test_conditions_that_drop_everything_leave_an_empty_grid(study):
-    found = problems(study, "[axes]\ntransaction.retry = [1]\n[[drop]]\nwhen = 'transaction.retry > 0'\n")
-
-    assert found == ["The grid is empty: the [[drop]] conditions leave no combination."]
-
-
-def test_a_condition_must_be_true_or_false(study):
-    found = problems(study, "[axes]\ntransaction.retry = [1]\n[[drop]]\nwhen = 'transaction.retry'\n")
-
-    assert found == ["transaction.retry = 1: drop: when = 'transaction.retry' is 1, not true or false."]
-
-
-def test_a_grid_beyond_reason_is_refused_without_being_expanded(study):
-    text = "[axes]\n" + "\n".join(
-        f"'{key}' = {{ range = [1, 1000, 1] }}"
-        for key in ("transaction.retry", "catalog.num_tables", "table.manifest_bytes")
-    )
-
-    assert problems(study, text) == [
-        f"The grid has 1,000,000,000 combinations; the limit is {COMBINATIONS_MAX:,}. "
-        "Give axes fewer values, or link axes that move together."
-    ]
-
-
-def test_more_seeds_than_anybody_means_are_refused_before_they_are_counted(study):
-    found = problems(study, "[axes]\ntransaction.retry = [1]\n", seeds=200_000_000)
-
-    assert found == ["--seeds 200000000 must be a count from 1 to 100,000."]
-
-
-def test_points_times_seeds_are_refused_before_they_are_expanded(study):
-    found = problems(study, "[axes]\ntransaction.retry = { range = [1, 100, 1] }\n", seeds=100_000)
-
-    assert found == [
-        "100 points times 100,000 seeds are 10,000,000 runs; the limit is 1,000,000. "
-        "Give fewer seeds, or axes with fewer values."
-    ]
+    assert [problem] == problems(study, text, seeds=seeds[0] if seeds else None)
 
 
 def test_seeds_beyond_the_largest_are_refused(study):
     largest = 2**63 - 1
-    text = f"seeds = 2\n[axes]\ntransaction.retry = [1]\n[base.simulation]\nseed = {largest}\nduration_ms = 1000\n"
+    base = f"[base.simulation]\nseed = {largest}\nduration_ms = 1000\n"
 
-    assert problems(study, text, base="") == [
+    assert problems(study, "seeds = 2\n[axes]\ntransaction.retry = [1]\n", base=base) == [
         f"2 seeds from {largest} on go beyond {largest}, the largest seed. Start lower."
     ]
 
