@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import comb, sqrt
+from typing import Any
 
 import pytest
 
@@ -88,77 +89,58 @@ def test_files_are_shared_out_among_partitions_without_loss(touched, partitions)
 
 # ---- who minds whom, as docs/model/conflicts.md has it recorded ---------------------------------------
 
-_ROW_DELTA = {"kind": VALIDATED_OVERWRITE, "form": ROW_DELTA}
-_OVERWRITE = {"kind": VALIDATED_OVERWRITE, "form": OVERWRITE_FILES}
-VICTIMS = {
+
+def row_delta(isolation: str = SERIALIZABLE, *, is_referring: int = 1, **more: Any) -> Operation:
+    return Operation(kind=VALIDATED_OVERWRITE, form=ROW_DELTA, isolation=isolation, is_referring=is_referring, **more)
+
+
+def overwrite(isolation: str = SERIALIZABLE, **more: Any) -> Operation:
+    return Operation(kind=VALIDATED_OVERWRITE, form=OVERWRITE_FILES, isolation=isolation, **more)
+
+
+def replacement(**more: Any) -> Operation:
+    return Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS, **more)
+
+
+def rewrite(**more: Any) -> Operation:
+    return Operation(kind=REWRITE_FILES, **more)
+
+
+GONE = {FILE_REMOVED, FILE_DROPPED}
+DELETE = {"is_referring": 1, "checks": CHECKS_ADDED_ROWS}
+VICTIMS = {  # which changes it minds at a place, and whether it minds deletes in its partitions
     "fast_append": (Operation(kind=FAST_APPEND), set(), False),
     "merge_append": (Operation(kind=MERGE_APPEND), set(), False),
-    "row_delta serializable": (Operation(**_ROW_DELTA, isolation=SERIALIZABLE), {ROWS_ADDED, KEYS_DELETED}, True),
-    "row_delta snapshot": (Operation(**_ROW_DELTA, isolation=SNAPSHOT), {KEYS_DELETED}, True),
-    "row_delta referring serializable": (
-        Operation(**_ROW_DELTA, isolation=SERIALIZABLE, is_referring=1),
-        {ROWS_ADDED, FILE_REMOVED, KEYS_DELETED, FILE_DROPPED},
-        True,
-    ),
-    "row_delta referring snapshot": (
-        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1),
-        {FILE_REMOVED, KEYS_DELETED, FILE_DROPPED},
-        True,
-    ),
-    "overwrite_files serializable": (
-        Operation(**_OVERWRITE, isolation=SERIALIZABLE),
-        {ROWS_ADDED, FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED},
-        False,
-    ),
-    "overwrite_files snapshot": (
-        Operation(**_OVERWRITE, isolation=SNAPSHOT),
-        {FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED},
-        False,
-    ),
-    "row_delta that has read the table": (
-        Operation(**_ROW_DELTA, isolation=SERIALIZABLE, is_referring=1, reads=READS_TABLE),
-        {FILE_REMOVED, FILE_DROPPED},
-        False,
-    ),
-    "row_delta that has read partitions": (
-        Operation(**_ROW_DELTA, isolation=SERIALIZABLE, is_referring=1, reads=READS_PARTITIONS),
-        {FILE_REMOVED, FILE_DROPPED},
-        True,
-    ),
-    "Spark's DELETE": (
-        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, checks=CHECKS_ADDED_ROWS),
-        {FILE_REMOVED},
-        False,
-    ),
+    "row_delta serializable": (row_delta(is_referring=0), {ROWS_ADDED, KEYS_DELETED}, True),
+    "row_delta snapshot": (row_delta(SNAPSHOT, is_referring=0), {KEYS_DELETED}, True),
+    "row_delta referring serializable": (row_delta(), GONE | {ROWS_ADDED, KEYS_DELETED}, True),
+    "row_delta referring snapshot": (row_delta(SNAPSHOT), GONE | {KEYS_DELETED}, True),
+    "overwrite_files serializable": (overwrite(), GONE | {ROWS_ADDED, DELETES_ADDED, KEYS_DELETED}, False),
+    "overwrite_files snapshot": (overwrite(SNAPSHOT), GONE | {DELETES_ADDED, KEYS_DELETED}, False),
+    "row_delta that has read the table": (row_delta(reads=READS_TABLE), GONE, False),
+    "row_delta that has read partitions": (row_delta(reads=READS_PARTITIONS), GONE, True),
+    "Spark's DELETE": (row_delta(SNAPSHOT, **DELETE), {FILE_REMOVED}, False),
     "Spark's DELETE with vectors": (
-        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, checks=CHECKS_ADDED_ROWS, deletes=DELETES_VECTOR),
+        row_delta(SNAPSHOT, **DELETE, deletes=DELETES_VECTOR),
         {FILE_REMOVED, DELETES_ADDED},
         False,
     ),
-    "a sink": (Operation(**_ROW_DELTA, checks=CHECKS_NONE, deletes=DELETES_EQUALITY), set(), False),
-    "replace_partitions": (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), set(), False),
-    "replace_partitions checked": (
-        Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS, checks=CHECKS_PARTITIONS),
-        set(),  # at a place alone; in its partitions everything
-        True,
-    ),
-    "rewrite_files": (Operation(kind=REWRITE_FILES), {FILE_REMOVED, DELETES_ADDED, FILE_DROPPED}, False),
+    "a sink": (row_delta(is_referring=0, checks=CHECKS_NONE, deletes=DELETES_EQUALITY), set(), False),
+    "replace_partitions": (replacement(), set(), False),
+    "replace_partitions checked": (replacement(checks=CHECKS_PARTITIONS), set(), True),  # in its partitions everything
+    "rewrite_files": (rewrite(), GONE | {DELETES_ADDED}, False),
     "Spark's UPDATE, from 1.10 on": (
-        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, replaces_deletes=1, misses_deletes=1),
-        {FILE_REMOVED, KEYS_DELETED, FILE_DROPPED, DELETES_REPLACED},
+        row_delta(SNAPSHOT, replaces_deletes=1, misses_deletes=1),
+        GONE | {KEYS_DELETED, DELETES_REPLACED},
         True,
     ),
     "Spark's DELETE, which replaces deletes too": (
-        Operation(**_ROW_DELTA, isolation=SNAPSHOT, is_referring=1, checks=CHECKS_ADDED_ROWS, replaces_deletes=1),
+        row_delta(SNAPSHOT, **DELETE, replaces_deletes=1),
         {FILE_REMOVED},
         False,
     ),
-    "rewrite of position deletes": (Operation(kind=REWRITE_FILES, is_of_deletes=1), {DELETES_REPLACED}, False),
-    "rewrite_files unsequenced": (
-        Operation(kind=REWRITE_FILES, is_sequenced=0),
-        {FILE_REMOVED, DELETES_ADDED, KEYS_DELETED, FILE_DROPPED},
-        False,
-    ),
+    "rewrite of position deletes": (rewrite(is_of_deletes=1), {DELETES_REPLACED}, False),
+    "rewrite_files unsequenced": (rewrite(is_sequenced=0), GONE | {DELETES_ADDED, KEYS_DELETED}, False),
 }
 
 
@@ -174,9 +156,7 @@ def test_an_operation_minds_what_iceberg_was_recorded_failing_on(name):
     ("isolation", "not_minded"), [(SERIALIZABLE, {DELETES_REPLACED}), (SNAPSHOT, {ROWS_ADDED, DELETES_REPLACED})]
 )
 def test_an_insert_overwrite_that_checks_minds_every_change_of_data_in_its_partitions(isolation, not_minded):
-    operation = Operation(
-        kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS, checks=CHECKS_PARTITIONS, isolation=isolation
-    )
+    operation = replacement(checks=CHECKS_PARTITIONS, isolation=isolation)
 
     assert not_minded == {change for change in CHANGES if not minds_in_partition(operation, change)}
 
@@ -186,16 +166,16 @@ def test_an_insert_overwrite_that_checks_minds_every_change_of_data_in_its_parti
     [
         (Operation(kind=FAST_APPEND), {ROWS_ADDED}),
         (Operation(kind=MERGE_APPEND), {ROWS_ADDED}),
-        (Operation(**_ROW_DELTA), {ROWS_ADDED, DELETES_ADDED}),
-        (Operation(**_ROW_DELTA, adds_apart=1), {DELETES_ADDED}),
-        (Operation(**_ROW_DELTA, deletes=DELETES_EQUALITY), {ROWS_ADDED, KEYS_DELETED}),
-        (Operation(**_ROW_DELTA, adds_rows=0), {DELETES_ADDED}),
-        (Operation(**_OVERWRITE, adds_rows=0), {FILE_DROPPED}),
-        (Operation(**_OVERWRITE), {ROWS_ADDED, FILE_REMOVED}),
-        (Operation(kind=VALIDATED_OVERWRITE, form=REPLACE_PARTITIONS), {ROWS_ADDED, FILE_REMOVED, DELETES_REPLACED}),
-        (Operation(kind=REWRITE_FILES), {FILE_REMOVED}),
-        (Operation(kind=REWRITE_FILES, is_of_deletes=1), {DELETES_REPLACED}),
-        (Operation(**_ROW_DELTA, adds_rows=0, replaces_deletes=1), {DELETES_ADDED, DELETES_REPLACED}),
+        (row_delta(), {ROWS_ADDED, DELETES_ADDED}),
+        (row_delta(adds_apart=1), {DELETES_ADDED}),
+        (row_delta(deletes=DELETES_EQUALITY), {ROWS_ADDED, KEYS_DELETED}),
+        (row_delta(adds_rows=0), {DELETES_ADDED}),
+        (overwrite(adds_rows=0), {FILE_DROPPED}),
+        (overwrite(), {ROWS_ADDED, FILE_REMOVED}),
+        (replacement(), {ROWS_ADDED, FILE_REMOVED, DELETES_REPLACED}),
+        (rewrite(), {FILE_REMOVED}),
+        (rewrite(is_of_deletes=1), {DELETES_REPLACED}),
+        (row_delta(adds_rows=0, replaces_deletes=1), {DELETES_ADDED, DELETES_REPLACED}),
     ],
 )
 def test_a_commit_makes_the_changes_of_its_operation(operation, made):
@@ -210,11 +190,11 @@ def test_a_history_answers_for_the_stretch_between_two_versions():
     history.note(TouchedFiles((FILE_REMOVED,), (3, 4), (FILE_REMOVED,), (0,)), 5)
     history.note(TouchedFiles((ROWS_ADDED,), (3,), (ROWS_ADDED,), (0,)), 8)
 
-    assert history.has_changed(FILE_REMOVED, 3, after=4, until=5)
-    assert not history.has_changed(FILE_REMOVED, 3, after=5, until=9)
-    assert not history.has_changed(FILE_REMOVED, 3, after=0, until=4)
-    assert not history.has_changed(ROWS_ADDED, 3, after=0, until=7)
-    assert not history.has_changed(FILE_REMOVED, 2, after=0, until=9)
+    stretches = [(FILE_REMOVED, 3, 4, 5), (FILE_REMOVED, 3, 5, 9), (FILE_REMOVED, 3, 0, 4)]
+    stretches += [(ROWS_ADDED, 3, 0, 7), (FILE_REMOVED, 2, 0, 9)]
+    assert [True, False, False, False, False] == [
+        history.has_changed(change, place, after=after, until=until) for change, place, after, until in stretches
+    ]
     assert history.has_partition_changed(ROWS_ADDED, 0, after=7, until=8)
     assert not history.has_partition_changed(DELETES_ADDED, 0, after=0, until=9)
 

@@ -12,13 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from endive import Simulation
-from endive.catalog import (
-    Catalog,
-    CatalogSnapshot,
-    CatalogState,
-    CommitResult,
-    IntentionRecord,
-)
+from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
 from endive.config import parse_config
 from endive.formats.iceberg.attempt import AttemptCost
 from endive.formats.nesting import Plan
@@ -136,6 +130,10 @@ class Played:
     catalog: Catalog
     is_read_back: bool = False  # a commit is followed by a catalog read
 
+    def told(self, *columns: str) -> tuple[Any, ...]:
+        """What the row says in these columns."""
+        return tuple(self.row[column] for column in columns)
+
     def attempt(self, attempt: int) -> Bill:
         """Requests of an attempt up to its last word with the catalog; what follows is ``after``."""
         return bill_of(self._split(attempt)[0])
@@ -186,10 +184,7 @@ STAGE: dict[str, Any] = {
 def play(kind: str, script: Script | None = None, seed: int = 1, **sections: Any) -> Played:
     """Run one txn of ``kind`` while the rivals of ``script`` commit; ``sections`` are of the configuration."""
     config = merged(STAGE, sections)
-    config["transaction"] = {
-        **config["transaction"],
-        "operation_types": {name: float(name == kind) for name in KINDS},
-    }
+    config["transaction"] = config["transaction"] | {"operation_types": {name: float(name == kind) for name in KINDS}}
     if config["transaction"].get("overwrite", "row_delta") == "row_delta":
         config["transaction"].setdefault("referenced_files", False)  # what the tables of requests are about
     config["source"] = [{"name": "txn", "arrivals": {"kind": "periodic", "period_ms": 10_000_000.0}}]

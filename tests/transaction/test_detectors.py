@@ -3,66 +3,41 @@
 from __future__ import annotations
 
 import pytest
-from tests.transaction.stage import REFRESHING, SWAPPING, append, play, row_delta
-
-PARTITIONED = {
-    "type": "instant",
-    "latency_ms": 2.0,
-    "scope": "table",
-    "partitions": {"enabled": True, "num_partitions": 2},
-}
-OVERLAP = {"conflict": {"detector": "partition_overlap"}, "catalog": PARTITIONED}
+from tests.transaction.stage import REFRESHING, SWAPPING, Played, append, play, row_delta
 
 
-def outcome(partition: int, written: float = 1.0) -> set[tuple[str, str | None]]:
-    """What becomes of overwrites of every partition when a rival writes ``partition``."""
-    transaction = {"partitions": {"count": 1, "write_fraction": written}}
-    found = set()
-    for seed in range(12):  # some are about partition 0, some about partition 1
-        played = play(
-            "validated_overwrite",
-            {(1, REFRESHING): append(1, partition=partition)},
-            seed=seed,
-            transaction=transaction,
-            **OVERLAP,
-        )
-        mine = played.catalog.state.snapshot(0).tables[0].partition_versions
-        found.add((played.row["status"], "same" if sum(mine) == max(mine) else "other"))
-    return found
+def overwrites(partition: int, count: int, written: float = 1.0) -> list[Played]:
+    """Overwrites that touch so many of two partitions, by chance, when a rival writes ``partition``."""
+    sections = {
+        "conflict": {"detector": "partition_overlap"},
+        "catalog": {"partitions": {"enabled": True, "num_partitions": 2}},
+        "transaction": {"partitions": {"count": count, "write_fraction": written}},
+    }
+    script = {(1, REFRESHING): append(1, partition=partition)}
+    return [play("validated_overwrite", script, seed=seed, **sections) for seed in range(12)]
 
 
 @pytest.mark.parametrize("partition", [0, 1])
 def test_by_overlap_a_rival_in_the_same_partition_aborts_and_one_in_another_does_not(partition):
     """A committed txn has moved its own partition: the rival's and its own are two."""
-    assert {("committed", "other"), ("aborted", "same")} == outcome(partition)
+    found = set()
+    for played in overwrites(partition, count=1):
+        versions = played.catalog.state.snapshot(0).tables[0].partition_versions
+        found.add((played.row["status"], "same" if sum(versions) == max(versions) else "other"))
+
+    assert {("committed", "other"), ("aborted", "same")} == found
 
 
 def test_by_overlap_only_partitions_that_are_written_count():
     """It touches both and writes one: a rival in the partition it only reads is a false conflict."""
-    transaction = {"partitions": {"count": 2, "write_fraction": 0.5}}
-    statuses = {
-        play(
-            "validated_overwrite",
-            {(1, REFRESHING): append(1, partition=0)},
-            seed=seed,
-            transaction=transaction,
-            **OVERLAP,
-        ).row["status"]
-        for seed in range(12)
-    }
-
-    assert {"committed", "aborted"} == statuses
+    assert {"committed", "aborted"} == {each.row["status"] for each in overwrites(0, count=2, written=0.5)}
 
 
 @pytest.mark.parametrize(("probability", "status"), [(0.0, "committed"), (1.0, "aborted")])
 def test_by_chance_a_conflict_is_as_real_as_configured(probability, status):
-    played = play(
-        "validated_overwrite",
-        {(1, REFRESHING): append()},
-        transaction={"real_conflict_probability": probability},
-    )
+    chance = {"real_conflict_probability": probability}
 
-    assert status == played.row["status"]
+    assert status == play("validated_overwrite", {(1, REFRESHING): append()}, transaction=chance).row["status"]
 
 
 def test_a_verdict_is_asked_again_only_about_what_is_new():

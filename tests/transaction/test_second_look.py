@@ -32,36 +32,31 @@ def test_an_epoch_refreshes_and_its_first_attempt_then_reads_no_metadata():
 def test_a_copy_on_write_statement_fails_before_any_attempt_if_a_snapshot_came_before_its_filter(rivals, ending):
     played = play("validated_overwrite", {(0, LOOKING): rivals}, transaction={**COPIES, "read": "table"}, **POINTER)
 
-    assert ending == (played.row["status"], played.row["reason"], played.row["attempts"])
+    assert ending == played.told("status", "reason", "attempts")
     if ending[2] == 0:
-        assert 2 == played.row["requests_catalog_read"]
-        assert 2 == played.row["requests_metadata_read"]
-        assert 0 == played.row["requests_manifest_list_write"]
+        sent = played.told("requests_catalog_read", "requests_metadata_read", "requests_manifest_list_write")
+        assert (2, 2, 0) == sent
 
 
 def test_what_comes_after_the_filter_is_left_to_the_validation():
-    keys = {**COPIES, "read": "table"}
-    played = play("validated_overwrite", {(1, REFRESHING): append()}, transaction=keys, **POINTER)
+    played = play(
+        "validated_overwrite", {(1, REFRESHING): append()}, transaction={**COPIES, "read": "table"}, **POINTER
+    )
 
-    assert ("aborted", "validation_exception", 1) == tuple(played.row[key] for key in ("status", "reason", "attempts"))
+    assert ("aborted", "validation_exception", 1) == played.told("status", "reason", "attempts")
 
 
+STREAM = {"kind": "jobs", "jobs": 3, "period_ms": 1_000.0}
 BUSY = {
     "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
     "storage": {"provider": "constant", "latency_ms": 5.0},
     "source": [
-        {
-            "name": "stream",
-            "arrivals": {"kind": "jobs", "jobs": 3, "period_ms": 1_000.0},
-            "runtime": "100ms",
-            "keeps_table": True,
-            "commit_path": "epoch",
-        },
+        {"name": "stream", "arrivals": STREAM, "runtime": "100ms", "keeps_table": True, "commit_path": "epoch"},
         {
             "name": "merge",
             "arrivals": {"kind": "poisson", "mean_ms": 2_000.0},
             "operation_types": {"validated_overwrite": 1.0},
-            "overwrite": "overwrite_files",
+            **COPIES,
             "read": "table",
             "runtime": "500ms",
             "runtime_filter_ms": 150.0,

@@ -39,6 +39,9 @@ from verification.suites.delta.told_story import tell
 CHANGES = (BLINDLY_ADDED, ADDED_AFTER_READING, REMOVED, REARRANGED)
 
 
+STORY = {"commits": 5, "interval": 0, "is_cleaned": False, "earlier": [], "lost": []}
+
+
 @pytest.mark.parametrize(
     ("client", "kind", "isolation", "minded"),
     [
@@ -133,16 +136,9 @@ def test_a_place_is_found_back_among_the_files_of_a_txn(count):
 @pytest.mark.parametrize(("reads", "winner_reads"), [("table", 1), ("partitions", 4)])
 def test_a_client_that_fails_has_read_the_winners_up_to_the_first_that_conflicts(reads, winner_reads):
     """A MERGE of twenty seconds beside appends: the first elsewhere, the fourth where it has read."""
-    story = {
-        "operation": "merge, by id alone" if reads == "table" else "merge, p = 3",
-        "commits": 5,
-        "interval": 0,
-        "is_cleaned": False,
-        "earlier": [],
-        "behind": [["append, p = 9", "committed"]] * 3 + [["append, p = 3", "committed"]] * 2,
-        "lost": [],
-    }
-    played = tell(story)
+    operation = "merge, by id alone" if reads == "table" else "merge, p = 3"
+    behind = [["append, p = 9", "committed"]] * 3 + [["append, p = 3", "committed"]] * 2
+    played = tell({**STORY, "operation": operation, "behind": behind})
 
     assert ("aborted", "concurrent_append") == (played.outcome, played.reason)
     assert winner_reads == played.bill["commit_file.read"]
@@ -151,17 +147,10 @@ def test_a_client_that_fails_has_read_the_winners_up_to_the_first_that_conflicts
 def test_a_table_of_delta_rs_stays_as_old_as_it_was_when_its_call_fails():
     """The second call reads what the first had missed: three commits once, and three twice to bring its table up."""
     rivals = [["append, p = 3", "committed"]] * 2
-    story = {
-        "operation": "append, p = 9",
-        "commits": 5,
-        "interval": 0,
-        "is_cleaned": False,
-        "earlier": [{"operation": "merge, p = 3", "rivals": rivals, "outcome": "failed"}],
-        "behind": [["append, p = 9", "committed"]],
-        "lost": [],
-    }
+    earlier = [{"operation": "merge, p = 3", "rivals": rivals, "outcome": "failed"}]
+    told = tell({**STORY, "operation": "append, p = 9", "earlier": earlier, "behind": [["append, p = 9", "committed"]]})
 
-    assert 3 + 2 * 3 + 2 == tell(story).bill["commit_file.read"]  # and its own commit twice
+    assert 3 + 2 * 3 + 2 == told.bill["commit_file.read"]  # and its own commit twice
 
 
 def test_delta_rs_counts_commits_to_a_checkpoint_and_delta_spark_their_numbers():

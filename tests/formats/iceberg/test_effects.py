@@ -31,55 +31,35 @@ def after(operation: Operation, **plan: int) -> TableState:
 
 
 @pytest.mark.parametrize(
-    ("operation", "plan", "commits", "own"),
+    ("operation", "added", "commits", "own"),
     [
-        (Operation(kind=FAST_APPEND), {"manifests_added": 1}, (6, 0), (6, 0, 0, 6, 0, CLASS_APPEND)),
+        ({"kind": FAST_APPEND}, 1, (6, 0), (6, 0, 0, 6, 0, CLASS_APPEND)),
+        ({"kind": VALIDATED_OVERWRITE, "form": ROW_DELTA}, 2, (5, 1), (6, 1, 0, 7, 0, CLASS_OVERWRITE)),
         (
-            Operation(kind=VALIDATED_OVERWRITE, form=ROW_DELTA),
-            {"manifests_added": 2},
-            (5, 1),
-            (6, 1, 0, 7, 0, CLASS_OVERWRITE),
-        ),
-        (
-            Operation(kind=VALIDATED_OVERWRITE, form=OVERWRITE_FILES, rewritten=2),
-            {"manifests_added": 1},
+            {"kind": VALIDATED_OVERWRITE, "form": OVERWRITE_FILES, "rewritten": 2},
+            1,
             (5, 1),
             (8, 0, 0, 6, 1, CLASS_OVERWRITE),
         ),
-        (
-            Operation(kind=REWRITE_FILES, rewritten=1),
-            {"manifests_added": 1},
-            (5, 0),
-            (5, 0, 2, 6, 1, CLASS_REPLACE),
-        ),
-        (Operation(kind=REWRITE_MANIFESTS), {"manifests_added": -9}, (5, 0), (5, 0, 0, 1, 1, CLASS_REPLACE)),
+        ({"kind": REWRITE_FILES, "rewritten": 1}, 1, (5, 0), (5, 0, 2, 6, 1, CLASS_REPLACE)),
+        ({"kind": REWRITE_MANIFESTS}, -9, (5, 0), (5, 0, 0, 1, 1, CLASS_REPLACE)),
     ],
 )
-def test_a_commit_counts_its_manifests_and_changes_the_list(operation, plan, commits, own):
-    table = after(operation, **plan)
+def test_a_commit_counts_its_manifests_and_changes_the_list(operation, added, commits, own):
+    table = after(Operation(**operation), manifests_added=added)
     kept = table.iceberg
 
     assert (6, *commits) == (table.version, table.appends, table.overwrites)
-    assert own == (
-        kept.data_manifests,
-        kept.delete_manifests,
-        kept.replaced_manifests,
-        kept.manifests,
-        kept.thinnings,
-        kept.head_class,
-    )
+    names = ("data_manifests", "delete_manifests", "replaced_manifests", "manifests", "thinnings", "head_class")
+    assert own == tuple(getattr(kept, name) for name in names)
 
 
 def test_an_expiry_takes_snapshots_away_and_leaves_the_list():
     table = after(Operation(kind=EXPIRE_SNAPSHOTS), expired=3, manifests_added=7)
 
-    assert (6, 5, 1, 3, 5) == (
-        table.version,
-        table.appends,
-        table.iceberg.without_snapshot,
-        table.iceberg.expired,
-        table.iceberg.manifests,
-    )
+    kept = table.iceberg
+    assert (6, 5) == (table.version, table.appends)
+    assert (1, 3, 5) == (kept.without_snapshot, kept.expired, kept.manifests)
 
 
 def commit_thrice(settings: IcebergSettings) -> tuple[int, int]:

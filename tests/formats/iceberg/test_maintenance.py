@@ -28,7 +28,13 @@ from endive.formats.iceberg.table import IcebergTable
 from endive.formats.nesting import TableState
 from endive.formats.rules import count_before
 
-SIX = {"table": {"initial_snapshots": 6, "initial_manifests": 6}}
+
+def appended(count: int, **table: Any) -> dict[str, Any]:
+    """A table that so many appends have made."""
+    return {"table": {"initial_snapshots": count, "initial_manifests": count, **table}}
+
+
+SIX = appended(6)
 
 
 def expire(script: Any = None, *, keep: int = 2, **sections: Any) -> Any:
@@ -62,10 +68,8 @@ def test_an_expiry_installs_no_snapshot_and_leaves_the_list_as_it_is():
 def test_an_expiry_that_lost_decides_anew_on_the_newer_table():
     played = expire({(1, REFRESHING): append(), (1, SWAPPING): append()}, keep=2, commit={"release": "1.9"})
 
-    assert {"metadata.read": 1, "metadata.write": 1} == without_catalog(played.attempt(1))
-    assert {"metadata.read": 1, "metadata.write": 1} == without_catalog(played.attempt(2))
-    assert 8 == played.after()["manifest_list.read"]
-    assert 6 == played.after()["manifest.read"]
+    assert [{"metadata.read": 1, "metadata.write": 1}] * 2 == [without_catalog(played.attempt(n)) for n in (1, 2)]
+    assert (8, 6) == (played.after()["manifest_list.read"], played.after()["manifest.read"])
     assert 6 == played.catalog.state.content.states[0].iceberg.expired
 
 
@@ -139,62 +143,38 @@ HISTORY_LOST = [
 @pytest.mark.parametrize(("kind", "form", "expired", "status", "lists"), HISTORY_LOST)
 def test_a_validated_operation_fails_if_the_snapshot_after_its_start_was_expired(kind, form, expired, status, lists):
     transaction = {"overwrite": form} if form else {}
-    played = play(
-        kind,
-        {(1, REFRESHING): append(3) + expiry(expired)},
-        transaction=transaction,
-        table={"initial_snapshots": 3, "initial_manifests": 3},
-    )
+    played = play(kind, {(1, REFRESHING): append(3) + expiry(expired)}, transaction=transaction, **appended(3))
 
     reason = "history_expired" if status == "aborted" else None
-    assert (status, reason, lists) == (played.row["status"], played.row["reason"], played.row["history_lists"])
-    assert 0 == played.row["real_conflicts"]
-    assert 3 == played.row["n_behind_first"]  # the expiry installed no snapshot
+    assert (status, reason, lists) == played.told("status", "reason", "history_lists")
+    assert (0, 3) == played.told("real_conflicts", "n_behind_first")  # the expiry installed no snapshot
 
 
 def test_an_expiry_alone_leaves_a_started_operation_its_history():
-    played = play(
-        "validated_overwrite",
-        {(1, REFRESHING): expiry(2)},
-        table={"initial_snapshots": 3, "initial_manifests": 3},
-    )
+    played = play("validated_overwrite", {(1, REFRESHING): expiry(2)}, **appended(3))
 
-    assert ("committed", 0) == (played.row["status"], played.row["n_behind_first"])
-    assert {"metadata.read": 1} == {k: v for k, v in without_catalog(played.attempt(1)).items() if k == "metadata.read"}
+    assert ("committed", 0) == played.told("status", "n_behind_first")
+    assert 1 == played.attempt(1)["metadata.read"]
 
 
 def test_history_may_be_lost_at_a_later_attempt():
-    played = play(
-        "rewrite_files",
-        {(1, SWAPPING): append(2), (2, REFRESHING): expiry(2)},
-        table={"initial_snapshots": 1, "initial_manifests": 1},
-    )
+    played = play("rewrite_files", {(1, SWAPPING): append(2), (2, REFRESHING): expiry(2)}, **appended(1))
 
-    assert ("history_expired", 2) == (played.row["reason"], played.row["attempts"])
+    assert ("history_expired", 2) == played.told("reason", "attempts")
     assert 1 == played.after()["manifest_list.delete"]  # of the attempt that lost
 
 
 def test_an_application_may_start_over_without_its_history():
-    played = play(
-        "rewrite_files",
-        {(1, REFRESHING): append(2) + expiry(2)},
-        transaction={"application_retries": 1},
-        table={"initial_snapshots": 1, "initial_manifests": 1},
-    )
+    script = {(1, REFRESHING): append(2) + expiry(2)}
+    played = play("rewrite_files", script, transaction={"application_retries": 1}, **appended(1))
 
-    assert ("committed", 1, 2) == (played.row["status"], played.row["restarts"], played.row["attempts"])
+    assert ("committed", 1, 2) == played.told("status", "restarts", "attempts")
 
 
-@pytest.mark.parametrize(
-    ("protocol", "expired", "status"), [("pyiceberg", 0, "committed"), ("pyiceberg", 1, "aborted")]
-)
-def test_pyiceberg_wants_the_start_itself_when_it_validates_at_a_retry(protocol, expired, status):
-    played = play(
-        "validated_overwrite",
-        {(1, SWAPPING): append() + expiry(expired)},
-        commit={"protocol": protocol},
-        table={"initial_snapshots": 1, "initial_manifests": 1},
-    )
+@pytest.mark.parametrize(("expired", "status"), [(0, "committed"), (1, "aborted")])
+def test_pyiceberg_wants_the_start_itself_when_it_validates_at_a_retry(expired, status):
+    script = {(1, SWAPPING): append() + expiry(expired)}
+    played = play("validated_overwrite", script, commit={"protocol": "pyiceberg"}, **appended(1))
 
     assert status == played.row["status"]
 
@@ -222,25 +202,18 @@ def test_a_rewrite_of_manifests_fails_if_one_it_rewrote_is_gone(rivals):
 
 
 def test_a_rewrite_of_manifests_leaves_as_many_as_their_bytes_need_and_keeps_those_added_meanwhile():
-    table = {"initial_snapshots": 6, "initial_manifests": 6, "manifest_bytes": 3 << 20}
-    played = play("rewrite_manifests", {(1, REFRESHING): append(2)}, table=table)
+    played = play("rewrite_manifests", {(1, REFRESHING): append(2)}, **appended(6, manifest_bytes=3 << 20))
 
-    assert (
-        5 == played.catalog.state.content.states[0].iceberg.manifests
-    )  # 18 MiB make three of 8 MiB, and two were added
+    # 18 MiB make three of 8 MiB, and two were added
+    assert 5 == played.catalog.state.content.states[0].iceberg.manifests
 
 
 def test_a_row_delta_beside_a_rewrite_of_manifests_reads_its_list_and_opens_nothing():
-    played = play(
-        "validated_overwrite",
-        {(1, REFRESHING): [Rival("rewrite_manifests")]},
-        transaction={"referenced_files": True},
-        **SIX,
-    )
+    script = {(1, REFRESHING): [Rival("rewrite_manifests")]}
+    played = play("validated_overwrite", script, transaction={"referenced_files": True}, **SIX)
 
-    attempt = without_catalog(played.attempt(1))
-    assert ("committed", 1) == (played.row["status"], played.row["history_lists"])
-    assert (1, 0) == (attempt["manifest_list.read"], attempt.get("manifest.read", 0))
+    assert ("committed", 1) == played.told("status", "history_lists")
+    assert (1, 0) == tuple(played.attempt(1)[name] for name in ("manifest_list.read", "manifest.read"))
 
 
 @pytest.mark.parametrize("path", ["table", "transaction"])

@@ -8,7 +8,17 @@ swap makes the attempt fail. Lists and manifests are counted here; what they cos
 from __future__ import annotations
 
 import pytest
-from tests.transaction.stage import REFRESHING, SWAPPING, Script, append, play, rewrite, row_delta, without_catalog
+from tests.transaction.stage import (
+    REFRESHING,
+    SWAPPING,
+    Played,
+    Script,
+    append,
+    play,
+    rewrite,
+    row_delta,
+    without_catalog,
+)
 
 BEHIND = (0, 1, 5)  # rivals that committed between load and first attempt
 MANIFESTS_FOR_A_BIN = 105  # with the txn's own manifest a bin of 106: above Iceberg's 100
@@ -19,12 +29,21 @@ RELEASES = pytest.mark.parametrize(("release", "deletes_read"), [("1.9", 0), ("1
 
 def bill(**counts: int) -> dict[str, int]:
     """Requests by object and operation, those nobody sends left out: metadata_read=1 is 'metadata.read'."""
-    named = {}
-    for key, count in counts.items():
-        obj, _, op = key.rpartition("_")
-        if count:
-            named[f"{obj}.{op}"] = count
-    return named
+    return {".".join(key.rsplit("_", 1)): count for key, count in counts.items() if count}
+
+
+def attempt(*, metadata: int = 1, lists: int = 1, manifests: tuple[int, int] = (0, 0)) -> dict[str, int]:
+    """The bill of one attempt: what it reads of metadata and lists, and the manifests it reads and writes.
+
+    Every attempt writes one metadata object and one list.
+    """
+    read, written = manifests
+    writes = {"metadata_write": 1, "manifest_list_write": 1, "manifest_write": written}
+    return bill(metadata_read=metadata, manifest_list_read=lists, manifest_read=read, **writes)
+
+
+def attempts_of(played: Played) -> list[dict[str, int]]:
+    return [without_catalog(played.attempt(number)) for number in range(1, played.row["attempts"] + 1)]
 
 
 def beset(appends: int, row_deltas: int = 0, lost_to: str = "append") -> Script:
@@ -37,28 +56,14 @@ def beset(appends: int, row_deltas: int = 0, lost_to: str = "append") -> Script:
 
 
 @pytest.mark.parametrize("n", BEHIND)
-def test_a_fast_append_reads_one_list_however_far_behind_and_commits_at_its_first_attempt(n):
-    played = play("fast_append", {(1, REFRESHING): append(n)})
+def test_a_fast_append_reads_one_list_however_far_behind_and_a_retry_keeps_its_manifest(n):
+    alone, beaten = play("fast_append", {(1, REFRESHING): append(n)}), play("fast_append", beset(n))
 
-    assert ("committed", 1) == (played.row["status"], played.row["attempts"])
-    assert n == played.row["n_behind_first"]
-    expected = bill(
-        metadata_read=min(1, n),
-        metadata_write=1,
-        manifest_list_read=1,
-        manifest_list_write=1,
-        manifest_write=1,
-    )
-    assert expected == without_catalog(played.attempt(1))
-
-
-@pytest.mark.parametrize("n", BEHIND)
-def test_a_retried_fast_append_keeps_its_manifest_and_rebuilds_the_rest(n):
-    played = play("fast_append", beset(n))
-
-    assert ("committed", 2) == (played.row["status"], played.row["attempts"])
-    expected = bill(metadata_read=1, metadata_write=1, manifest_list_read=1, manifest_list_write=1)
-    assert expected == without_catalog(played.attempt(2))
+    first = attempt(metadata=min(1, n), manifests=(0, 1))
+    assert ("committed", n) == (alone.row["status"], alone.row["n_behind_first"])
+    assert [first] == attempts_of(alone)
+    assert "committed" == beaten.row["status"]
+    assert [first, attempt()] == attempts_of(beaten)
 
 
 # ---- MergeAppend -------------------------------------------------------------------------------------
@@ -71,41 +76,23 @@ def test_a_merge_append_without_a_full_bin_asks_for_what_a_fast_append_does(n, m
     merge = play("merge_append", beset(n), commit=commit)
     fast = play("fast_append", beset(n))
 
-    for attempt in (1, 2):
-        assert fast.attempt(attempt) == merge.attempt(attempt)
+    assert [fast.attempt(number) for number in (1, 2)] == [merge.attempt(number) for number in (1, 2)]
 
 
 @pytest.mark.parametrize(("existing", "merged"), [(98, 0), (99, 100)])
 def test_a_bin_is_merged_from_the_hundredth_manifest_on_the_own_one_included(existing, merged):
     played = play("merge_append", table={"initial_manifests": existing})
 
-    assert merged == played.attempt(1)["manifest.read"]
-    assert (2 if merged else 1) == played.attempt(1)["manifest.write"]
+    assert (merged, 2 if merged else 1) == tuple(played.attempt(1)[f"manifest.{op}"] for op in ("read", "write"))
 
 
 @pytest.mark.parametrize("n", BEHIND)
 def test_a_merge_append_with_a_full_bin_reads_it_wholly_on_every_attempt(n):
     played = play("merge_append", beset(n), table={"initial_manifests": MANIFESTS_FOR_A_BIN})
 
-    k = MANIFESTS_FOR_A_BIN + n + 1  # live manifests, and its own
-    first = bill(
-        metadata_read=min(1, n),
-        metadata_write=1,
-        manifest_list_read=1,
-        manifest_list_write=1,
-        manifest_read=k,
-        manifest_write=2,
-    )
-    retry = bill(
-        metadata_read=1,
-        metadata_write=1,
-        manifest_list_read=1,
-        manifest_list_write=1,
-        manifest_read=k + 1,  # and the one the rival added
-        manifest_write=1,
-    )
-    assert first == without_catalog(played.attempt(1))
-    assert retry == without_catalog(played.attempt(2))
+    k = MANIFESTS_FOR_A_BIN + n + 1  # live manifests, and its own; for the retry also the one the rival added
+    first, retry = attempt(metadata=min(1, n), manifests=(k, 2)), attempt(manifests=(k + 1, 1))
+    assert [first, retry] == attempts_of(played)
 
 
 def test_a_merged_list_names_one_manifest():
@@ -119,38 +106,16 @@ def test_a_merged_list_names_one_manifest():
 
 @pytest.mark.parametrize("n_o", [0, 2])
 @pytest.mark.parametrize("n_a", BEHIND)
-def test_a_serializable_row_delta_reads_all_of_history_on_its_first_attempt_too(n_a, n_o):
-    played = play("validated_overwrite", {(1, REFRESHING): append(n_a) + row_delta(n_o)})
+def test_a_serializable_row_delta_reads_all_of_history_on_every_attempt(n_a, n_o):
+    """Every rival added a data manifest, row deltas a delete manifest as well; the current list is one of them."""
+    alone = play("validated_overwrite", {(1, REFRESHING): append(n_a) + row_delta(n_o)})
+    beaten = play("validated_overwrite", beset(n_a, n_o))
 
     n = n_a + n_o
-    m, d = n, n_o  # every rival added a data manifest, row deltas a delete manifest as well
-    expected = bill(
-        metadata_read=min(1, n),
-        metadata_write=1,
-        manifest_list_read=max(1, n),  # the current list is one of them
-        manifest_list_write=1,
-        manifest_read=m + d,
-        manifest_write=2,
-    )
-    assert expected == without_catalog(played.attempt(1))
-    assert n == played.row["history_lists"]
-
-
-@pytest.mark.parametrize("n_o", [0, 2])
-@pytest.mark.parametrize("n_a", BEHIND)
-def test_a_retried_serializable_row_delta_reads_all_again_with_the_larger_n(n_a, n_o):
-    played = play("validated_overwrite", beset(n_a, n_o))
-
-    n = n_a + n_o + 1
-    expected = bill(
-        metadata_read=1,
-        metadata_write=1,
-        manifest_list_read=n,
-        manifest_list_write=1,
-        manifest_read=n + n_o,
-    )
-    assert expected == without_catalog(played.attempt(2))
-    assert (n_a + n_o) + n == played.row["history_lists"]
+    first = attempt(metadata=min(1, n), lists=max(1, n), manifests=(n + n_o, 2))
+    assert [first] == attempts_of(alone)
+    assert [first, attempt(lists=n + 1, manifests=(n + 1 + n_o, 0))] == attempts_of(beaten)
+    assert (n, n + n + 1) == (alone.row["history_lists"], beaten.row["history_lists"])
 
 
 def test_history_starts_over_on_every_attempt():
@@ -158,7 +123,7 @@ def test_history_starts_over_on_every_attempt():
     script = {(1, REFRESHING): append(10), (1, SWAPPING): append(2), (2, SWAPPING): append(3)}
     played = play("validated_overwrite", script)
 
-    assert [10, 12, 15] == [played.attempt(attempt)["manifest_list.read"] for attempt in (1, 2, 3)]
+    assert [10, 12, 15] == [each["manifest_list.read"] for each in attempts_of(played)]
 
 
 def test_a_compaction_at_the_head_of_history_is_read_only_as_the_parent():
@@ -174,14 +139,10 @@ def test_manifests_of_other_partitions_are_not_read_though_their_lists_are():
     script = {(1, REFRESHING): append(4, partition=1) + append(2, partition=0)}
     partitioned = {"partitions": {"enabled": True, "num_partitions": 2}}
 
-    def one_partition(seed):
-        return play("validated_overwrite", script, seed=seed, catalog=partitioned)
+    bills = [play("validated_overwrite", script, seed=seed, catalog=partitioned).attempt(1) for seed in range(12)]
 
-    read = {one_partition(seed).attempt(1)["manifest.read"] for seed in range(12)}
-    lists = {one_partition(seed).attempt(1)["manifest_list.read"] for seed in range(12)}
-
-    assert {2, 4} == read  # whichever partition the txn is about
-    assert {6} == lists
+    assert {2, 4} == {own["manifest.read"] for own in bills}  # whichever partition the txn is about
+    assert {6} == {own["manifest_list.read"] for own in bills}
 
 
 @pytest.mark.parametrize("n_o", [0, 1, 2])
@@ -192,23 +153,8 @@ def test_a_row_delta_under_snapshot_isolation_looks_at_deletes_only(n_a, n_o):
     played = play("validated_overwrite", script, transaction={"isolation": "snapshot"})
 
     parent = 0 if n_o and not n_a else 1
-    first = bill(
-        metadata_read=min(1, n_a + n_o),
-        metadata_write=1,
-        manifest_list_read=n_o + parent,
-        manifest_list_write=1,
-        manifest_read=n_o,
-        manifest_write=2,
-    )
-    retry = bill(
-        metadata_read=1,
-        metadata_write=1,
-        manifest_list_read=n_o + 1,
-        manifest_list_write=1,
-        manifest_read=n_o,
-    )
-    assert first == without_catalog(played.attempt(1))
-    assert retry == without_catalog(played.attempt(2))
+    first = attempt(metadata=min(1, n_a + n_o), lists=n_o + parent, manifests=(n_o, 2))
+    assert [first, attempt(lists=n_o + 1, manifests=(n_o, 0))] == attempts_of(played)
 
 
 # ---- OverwriteFiles ----------------------------------------------------------------------------------
@@ -218,31 +164,13 @@ def test_a_row_delta_under_snapshot_isolation_looks_at_deletes_only(n_a, n_o):
 @pytest.mark.parametrize("n_o", [0, 2])
 @pytest.mark.parametrize("n_a", BEHIND)
 def test_overwrite_files_filters_its_manifests_once_and_validates_every_time(n_a, n_o, release, deletes_read):
-    played = play(
-        "validated_overwrite",
-        beset(n_a, n_o),
-        commit={"release": release},
-        transaction={"overwrite": "overwrite_files", "rewritten_manifests": REMOVED_FROM},
-    )
+    transaction = {"overwrite": "overwrite_files", "rewritten_manifests": REMOVED_FROM}
+    played = play("validated_overwrite", beset(n_a, n_o), commit={"release": release}, transaction=transaction)
 
     n = n_a + n_o
-    first = bill(
-        metadata_read=min(1, n),
-        metadata_write=1,
-        manifest_list_read=max(1, n),
-        manifest_list_write=1,
-        manifest_read=n + n_o + REMOVED_FROM + deletes_read * n_o,
-        manifest_write=1 + REMOVED_FROM,
-    )
-    retry = bill(
-        metadata_read=1,
-        metadata_write=1,
-        manifest_list_read=n + 1,
-        manifest_list_write=1,
-        manifest_read=n + 1 + n_o,
-    )
-    assert first == without_catalog(played.attempt(1))
-    assert retry == without_catalog(played.attempt(2))
+    filtered = (n + n_o + REMOVED_FROM + deletes_read * n_o, 1 + REMOVED_FROM)
+    first = attempt(metadata=min(1, n), lists=max(1, n), manifests=filtered)
+    assert [first, attempt(lists=n + 1, manifests=(n + 1 + n_o, 0))] == attempts_of(played)
 
 
 # ---- RewriteFiles ------------------------------------------------------------------------------------
@@ -252,17 +180,8 @@ def test_overwrite_files_filters_its_manifests_once_and_validates_every_time(n_a
 def test_compaction_reads_one_list_however_many_rivals_append(n):
     played = play("rewrite_files", beset(n), transaction={"rewritten_manifests": REMOVED_FROM})
 
-    first = bill(
-        metadata_read=min(1, n),
-        metadata_write=1,
-        manifest_list_read=1,
-        manifest_list_write=1,
-        manifest_read=REMOVED_FROM,
-        manifest_write=1 + REMOVED_FROM,
-    )
-    retry = bill(metadata_read=1, metadata_write=1, manifest_list_read=1, manifest_list_write=1)
-    assert first == without_catalog(played.attempt(1))
-    assert retry == without_catalog(played.attempt(2))
+    first = attempt(metadata=min(1, n), manifests=(REMOVED_FROM, 1 + REMOVED_FROM))
+    assert [first, attempt()] == attempts_of(played)
     assert 0 == played.row["history_lists"]
 
 
@@ -274,23 +193,9 @@ def test_compaction_beside_row_deltas_reads_their_lists_all_again(n_a, n_o, rele
     removing = {"rewritten_manifests": REMOVED_FROM}
     played = play("rewrite_files", script, transaction=removing, commit={"release": release})
 
-    first = bill(
-        metadata_read=1,
-        metadata_write=1,
-        manifest_list_read=n_o + min(1, n_a),  # and the parent, unless it is the last of them
-        manifest_list_write=1,
-        manifest_read=n_o + REMOVED_FROM + deletes_read * n_o,
-        manifest_write=1 + REMOVED_FROM,
-    )
-    retry = bill(
-        metadata_read=1,
-        metadata_write=1,
-        manifest_list_read=n_o + 1,
-        manifest_list_write=1,
-        manifest_read=n_o,
-    )
-    assert first == without_catalog(played.attempt(1))
-    assert retry == without_catalog(played.attempt(2))
+    lists = n_o + min(1, n_a)  # and the parent, unless it is the last of them
+    first = attempt(lists=lists, manifests=(n_o + REMOVED_FROM + deletes_read * n_o, 1 + REMOVED_FROM))
+    assert [first, attempt(lists=n_o + 1, manifests=(n_o, 0))] == attempts_of(played)
 
 
 @RELEASES
@@ -323,30 +228,13 @@ def test_an_overwrite_reads_the_delete_manifests_of_its_own_partition_only(parti
 @RELEASES
 @pytest.mark.parametrize("n", BEHIND)
 def test_replace_partitions_validates_nothing_and_reads_its_manifests_twice(n, release, deletes_read):
-    played = play(
-        "validated_overwrite",
-        beset(n, lost_to="row_delta"),
-        commit={"release": release},
-        transaction={"overwrite": "replace_partitions", "rewritten_manifests": REMOVED_FROM},
-    )
+    transaction = {"overwrite": "replace_partitions", "rewritten_manifests": REMOVED_FROM}
+    script = beset(n, lost_to="row_delta")
+    played = play("validated_overwrite", script, commit={"release": release}, transaction=transaction)
 
-    first = bill(
-        metadata_read=min(1, n),
-        metadata_write=1,
-        manifest_list_read=1,
-        manifest_list_write=1,
-        manifest_read=2 * REMOVED_FROM,
-        manifest_write=1 + REMOVED_FROM,
-    )
-    retry = bill(
-        metadata_read=1,
-        metadata_write=1,
-        manifest_list_read=1,
-        manifest_list_write=1,
-        manifest_read=deletes_read,  # of the row delta it lost to
-    )
-    assert first == without_catalog(played.attempt(1))
-    assert retry == without_catalog(played.attempt(2))
+    first = attempt(metadata=min(1, n), manifests=(2 * REMOVED_FROM, 1 + REMOVED_FROM))
+    retry = attempt(manifests=(deletes_read, 0))  # of the row delta it lost to
+    assert [first, retry] == attempts_of(played)
 
 
 # ---- any but FastAppend, bin >= 100 ------------------------------------------------------------------
@@ -368,10 +256,9 @@ def test_a_full_bin_adds_its_reads_and_one_write_to_each_attempt_of_all_but_fast
     small = play(kind, beset(n), transaction=transaction)
     large = play(kind, beset(n), transaction=transaction, table={"initial_manifests": MANIFESTS_FOR_A_BIN})
 
-    for attempt, new in ((1, n), (2, n + 1)):
-        added = large.attempt(attempt) - small.attempt(attempt)
-        k = MANIFESTS_FOR_A_BIN + new + 1
-        assert bill(manifest_read=k, manifest_write=1) == dict(added)
+    for number, new in ((1, n), (2, n + 1)):
+        added = large.attempt(number) - small.attempt(number)
+        assert bill(manifest_read=MANIFESTS_FOR_A_BIN + new + 1, manifest_write=1) == dict(added)
 
 
 def test_a_fast_append_merges_nothing_however_many_manifests_there_are():
