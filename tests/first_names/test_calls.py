@@ -48,12 +48,9 @@ def test_a_sample_is_the_next_draw_and_seeds_begin_anew() -> None:
     assert 3 == len(set(draws))
 
 
-def test_no_sample_is_below_1_ms() -> None:
+def test_no_sample_is_below_1_ms_and_a_sample_grows_with_its_size() -> None:
     assert 1.0 == first.LognormalLatency(mu=-9.0, sigma=0.1).sample()
     assert 1.0 == first.SizeBasedLatency(0.1, 0.0, 0.0).sample()
-
-
-def test_a_sample_grows_with_its_size() -> None:
     latency = first.SizeBasedLatency(30.0, 20.0, 0.0)
     assert [30.0, 50.0] == [latency.with_size(size).sample() for size in (0, 1 << 20)]
 
@@ -88,12 +85,8 @@ def test_of_two_commits_on_one_sequence_number_the_second_is_told_the_state() ->
     assert (True, None) == (won.success, won.snapshot)
     assert won.latency_ms == pytest.approx(sum(delays)) == pytest.approx(54.598, abs=0.001)
     _, lost = drive(catalog.commit(0, {1: 1}))
-    assert (False, 1, 1, 0) == (
-        lost.success,
-        lost.snapshot.seq,
-        lost.snapshot.get_table(0).version,
-        lost.snapshot.get_table(1).version,
-    )
+    versions = [lost.snapshot.get_table(table).version for table in (0, 1)]
+    assert (False, 1, [1, 0]) == (lost.success, lost.snapshot.seq, versions)
     assert pytest.approx(148.413, abs=0.001) == lost.latency_ms
 
 
@@ -135,13 +128,9 @@ def test_a_catalog_of_counts_refuses_a_store_that_cannot_carry_it() -> None:
 
 # ---- 3. txns -----------------------------------------------------------------------------------------
 
-TXN = {
-    "txn_id": 1,
-    "submit_time_ms": 0.0,
-    "runtime_ms": 1_000.0,
-    "tables_read": frozenset({0}),
-    "tables_written": frozenset({0}),
-}
+TOUCHES = {"tables_read": frozenset({0}), "tables_written": frozenset({0})}
+TXN = {"txn_id": 1, "submit_time_ms": 0.0, "runtime_ms": 1_000.0, **TOUCHES}
+PARTITION_1 = {"partitions_read": {0: frozenset({1})}, "partitions_written": {0: frozenset({1})}}
 NEVER = first.ProbabilisticConflictDetector(0.0)
 
 
@@ -165,6 +154,7 @@ def test_a_txn_says_what_a_conflict_costs_and_means(make: Any, rest: dict[str, i
 
 def test_manifests_per_concurrent_commit_is_an_argument() -> None:
     txn = first.MergeAppendTransaction(**TXN, manifests_per_concurrent_commit=3.0)
+
     assert 15 == txn.get_conflict_cost(5, False).manifest_file_reads
 
 
@@ -183,15 +173,7 @@ def test_a_txn_runs_against_a_catalog_and_moves_it() -> None:
 
 
 def test_a_txn_overtaken_while_it_works_tries_again() -> None:
-    storage = first.InstantStorageProvider()
-    catalog = first.CASCatalog(storage, 1, ())
-    rival, txn = first.FastAppendTransaction(**TXN), first.FastAppendTransaction(**TXN | {"txn_id": 2})
-    process = txn.execute(None, catalog, storage, NEVER, 10)
-    next(process)
-    next(process)  # it has read the catalog, and works
-    drive(rival.execute(None, catalog, storage, NEVER, 10))
-
-    _, result = drive(process)
+    result = overtaken(first.FastAppendTransaction(**TXN), NEVER)
 
     assert (first.TransactionStatus.COMMITTED, 1) == (result.status, result.total_retries)
 
@@ -203,8 +185,8 @@ def overtaken(txn: Any, detector: Any) -> Any:
     process = txn.execute(None, catalog, storage, detector, 10)
     next(process)
     next(process)  # it has read the catalog, and works
-    touched = {"partitions_read": {0: frozenset({1})}, "partitions_written": {0: frozenset({1})}}
-    drive(first.FastAppendTransaction(**TXN | {"txn_id": 2}, **touched).execute(None, catalog, storage, NEVER, 10))
+    rival = first.FastAppendTransaction(**TXN | {"txn_id": 2}, **PARTITION_1)
+    drive(rival.execute(None, catalog, storage, NEVER, 10))
     return drive(process)[1]
 
 
@@ -300,9 +282,8 @@ def test_a_workload_generates_txns_of_its_distributions() -> None:
 def test_detectors_answer_as_written() -> None:
     catalog = first.InstantCatalog(1, (4,))
     _, start = drive(catalog.read())
-    touched = {"partitions_read": {0: frozenset({1})}, "partitions_written": {0: frozenset({1})}}
-    overwrite = first.ValidatedOverwriteTransaction(**TXN, **touched)
-    append = first.FastAppendTransaction(**TXN, **touched)
+    overwrite = first.ValidatedOverwriteTransaction(**TXN, **PARTITION_1)
+    append = first.FastAppendTransaction(**TXN, **PARTITION_1)
     table = start.tables[0]._replace(version=1, partition_versions=(0, 1, 0, 0))
     moved = start._replace(seq=1, tables=(table,))
     elsewhere = start._replace(seq=1, tables=(table._replace(partition_versions=(1, 0, 0, 0)),))
@@ -343,18 +324,13 @@ def test_a_simulation_of_parts_runs_and_counts(tmp_path: Any) -> None:
     assert "compiled" == statistics.result.provenance.engine
 
 
-def test_what_is_certain_to_overlap_aborts() -> None:
+def test_what_is_certain_to_overlap_aborts_and_the_seed_decides() -> None:
     always = first.Simulation(simulation(first.ProbabilisticConflictDetector(1.0))).run()
     overlap = first.Simulation(simulation(first.PartitionOverlapConflictDetector())).run()
-
     assert always.validation_exceptions > overlap.validation_exceptions > 0
 
-
-def test_the_seed_decides() -> None:
-    one, other = (first.Simulation(simulation(NEVER, seed=seed)).run().result.fingerprint for seed in (1, 2))
-
-    assert one == first.Simulation(simulation(NEVER, seed=1)).run().result.fingerprint
-    assert one != other
+    one, again, other = (first.Simulation(simulation(NEVER, seed)).run().result.fingerprint for seed in (1, 1, 2))
+    assert one == again != other
 
 
 class Overlap(first.ConflictDetector):

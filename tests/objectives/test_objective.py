@@ -74,10 +74,7 @@ def test_an_objective_knows_the_figures_it_speaks_of_each_once():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (
-            "mrege.success_rate >= 1",
-            "at character 1: nothing is named 'mrege'. Did you mean 'merge'?",
-        ),
+        ("mrege.success_rate >= 1", "at character 1: nothing is named 'mrege'. Did you mean 'merge'?"),
         ("merge.sucess_rate >= 1", "'sucess_rate' is no field of a result. Did you mean 'success_rate'?"),
         ("p95 < 1s", "'p95' is no field of a result. Did you mean 'p95_commit' or 'p95_total' or"),
         ("source.merg.success_rate > 0", "no source is named 'merg'. Did you mean 'merge'?"),
@@ -96,10 +93,7 @@ def test_an_objective_knows_the_figures_it_speaks_of_each_once():
         ("success_rate > 0 success_rate", "At character 18 found 'success_rate'; expected 'and', 'or' or the end."),
         ("success_rate = 1", "'=' at character 14 is not part of an objective."),
         ("\x1b[2J", r"'\x1b' at character 1 is not part of an objective."),
-        (
-            "\udcff",
-            r"'\udcff' at character 1 is not part of an objective.",
-        ),  # a byte that is no text
+        ("\udcff", r"'\udcff' at character 1 is not part of an objective."),  # a byte that is no text
         ("", "The objective is empty."),
         ("(" * 60 + "success_rate > 0" + ")" * 60, "Brackets are nested more than 50 deep."),
     ],

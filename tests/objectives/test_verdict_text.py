@@ -14,10 +14,18 @@ from endive.objectives.verdict_text import describe_verdict, estimate_text, figu
 NAMES = Names(sources=("a",), kinds=("fast_append",))
 
 
+COMMITTED_PER_S = field_at("committed_per_s")
+assert COMMITTED_PER_S is not None
+
+
+def part_of(text, found):
+    (part,) = judge(parse_objective(text, NAMES), lambda _: found).parts
+    return part
+
+
 def judged(text, share, txns):
     low, high = wilson(share, txns, normal_z())
-    (part,) = judge(parse_objective(text, NAMES), lambda _: Estimate(share, low, high, txns)).parts
-    return part
+    return part_of(text, Estimate(share, low, high, txns))
 
 
 def test_too_few_txns_are_told_with_how_many_would_do():
@@ -28,38 +36,31 @@ def test_too_few_txns_are_told_with_how_many_would_do():
     )
 
 
-def test_one_run_cannot_tell_how_runs_differ():
-    (part,) = judge(parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(0.5, txns=800, runs=1)).parts
-
-    assert "a.success_rate >= 99 %: cannot tell: one run cannot tell how runs differ; it is 50.0 % of 800 txns" == (
-        describe_verdict(part)
-    )
-
-
-def test_a_part_without_a_txn_says_so():
-    (part,) = judge(parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(None, txns=0)).parts
-
-    assert "a.success_rate >= 99 %: cannot tell: no txn of it ended in the window" == describe_verdict(part)
-
-
-def test_where_all_fail_there_is_no_latency_though_txns_ended():
-    (part,) = judge(parse_objective("a.p95_commit <= 5s", NAMES), lambda _: Estimate(None, txns=0)).parts
-
-    assert "a.p95_commit <= 5 s: cannot tell: no txn of it committed in the window" == describe_verdict(part)
+@pytest.mark.parametrize(
+    ("text", "found", "said"),
+    [
+        (
+            "a.success_rate >= 99 %",
+            Estimate(0.5, txns=800, runs=1),
+            "one run cannot tell how runs differ; it is 50.0 % of 800 txns",
+        ),
+        ("a.success_rate >= 99 %", Estimate(None, txns=0), "no txn of it ended in the window"),
+        ("a.p95_commit <= 5 s", Estimate(None, txns=0), "no txn of it committed in the window"),
+    ],
+)
+def test_one_run_and_a_part_without_a_txn_cannot_tell(text, found, said):
+    assert f"{text}: cannot tell: {said}" == describe_verdict(part_of(text, found))
 
 
 def test_txns_that_tell_less_than_one_each_are_needed_in_larger_number():
-    (part,) = judge(
-        parse_objective("a.success_rate >= 99 %", NAMES), lambda _: Estimate(1.0, 0.98, 1.0, 1_000, 16, 4.0)
-    ).parts
+    part = part_of("a.success_rate >= 99 %", Estimate(1.0, 0.98, 1.0, 1_000, 16, 4.0))
 
     assert 530 == more_txns(part)  # 4 * 1.96^2 * 0.99 / 0.01 - 1000 = 521
 
 
 @pytest.mark.parametrize(("end", "more"), [(6_000.0, 300), (math.inf, 100)])
 def test_a_latency_is_told_by_as_many_more_as_bring_its_interval_to_the_limit(end, more):
-    found = Estimate(4_000.0, 3_000.0, end, 100, 16)
-    (part,) = judge(parse_objective("a.p50_commit <= 5s", NAMES), lambda _: found).parts
+    part = part_of("a.p50_commit <= 5s", Estimate(4_000.0, 3_000.0, end, 100, 16))
 
     assert more == more_txns(part)  # the reach is to fall to a half, so four times as many; or twice, if unbounded
 
@@ -83,15 +84,9 @@ def test_what_is_told_already_or_lies_on_its_limit_needs_no_number():
     ("per_s", "said"), [(0.01, "0.010 /s"), (0.001, "3.600 /h"), (1 / 3600, "1 /h"), (0.0, "0 /s")]
 )
 def test_what_is_rare_is_counted_per_hour(per_s, said):
-    field = field_at("committed_per_s")
-    assert field is not None
-
-    assert said == figure_text(field, per_s)
+    assert said == figure_text(COMMITTED_PER_S, per_s)
 
 
 def test_an_interval_has_one_unit_that_of_its_largest_figure():
-    field = field_at("committed_per_s")
-    assert field is not None
-
-    assert "0.015 /s [0.002 /s, 0.030 /s]" == estimate_text(field, Estimate(0.015, 0.002, 0.03))
-    assert "-0.015 /s [-0.032 /s, +0.002 /s]" == signed_estimate(field, Estimate(-0.015, -0.032, 0.002))
+    assert "0.015 /s [0.002 /s, 0.030 /s]" == estimate_text(COMMITTED_PER_S, Estimate(0.015, 0.002, 0.03))
+    assert "-0.015 /s [-0.032 /s, +0.002 /s]" == signed_estimate(COMMITTED_PER_S, Estimate(-0.015, -0.032, 0.002))

@@ -9,7 +9,16 @@ import pytest
 
 from endive.results import schema as s
 from endive.results.schema import Ints
-from endive.vocabulary import ABORTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, RETRIES_EXHAUSTED, VALIDATED_OVERWRITE
+from endive.vocabulary import (
+    ABORTED,
+    COMMITTED,
+    FAST_APPEND,
+    IN_FLIGHT_COMMITTING,
+    IN_FLIGHT_EXECUTING,
+    NO_REASON,
+    RETRIES_EXHAUSTED,
+    VALIDATED_OVERWRITE,
+)
 
 MakeRow = Callable[..., Ints]
 
@@ -39,45 +48,18 @@ def make_row() -> MakeRow:
     return _make_row
 
 
+_COLUMNS = "kind source status reason client submit_us commit_start_us end_us attempts n_behind_first hazard_window_us"
+_OUTCOMES = [  # and behind them n_tables_read and n_tables_written
+    (FAST_APPEND, 0, COMMITTED, NO_REASON, s.NONE, 0, 1_000_000, 1_100_000, 1, 0, 50_000, 2, 1),
+    (VALIDATED_OVERWRITE, 0, ABORTED, RETRIES_EXHAUSTED, 3, 500, 1_500, 2_750, 5, 7, 50_000, 1, 1),
+    (FAST_APPEND, 1, IN_FLIGHT_EXECUTING, NO_REASON, s.NONE, 2_000, s.NONE, s.NONE, 0, s.NONE, s.NONE, 0, 0),
+    (FAST_APPEND, 0, IN_FLIGHT_COMMITTING, NO_REASON, s.NONE, 3_000, 4_000, s.NONE, 1, 0, 50_000, 1, 0),
+]
+
+
 @pytest.fixture
 def four_outcomes() -> tuple[Ints, Ints]:
     """A committed, an aborted, an executing and a committing txn, with 2, 1, 0 and 1 tables."""
-    rows = np.array(
-        [
-            _make_row(txn_id=0, n_tables_read=2, n_tables_written=1),
-            _make_row(
-                txn_id=1,
-                kind=VALIDATED_OVERWRITE,
-                status=ABORTED,
-                reason=RETRIES_EXHAUSTED,
-                client=3,
-                submit_us=500,
-                commit_start_us=1_500,
-                end_us=2_750,
-                attempts=5,
-                n_behind_first=7,
-            ),
-            _make_row(
-                txn_id=2,
-                source=1,
-                status=IN_FLIGHT_EXECUTING,
-                submit_us=2_000,
-                commit_start_us=s.NONE,
-                end_us=s.NONE,
-                attempts=0,
-                n_behind_first=s.NONE,
-                hazard_window_us=s.NONE,
-                n_tables_read=0,
-                n_tables_written=0,
-            ),
-            _make_row(
-                txn_id=3,
-                status=IN_FLIGHT_COMMITTING,
-                submit_us=3_000,
-                commit_start_us=4_000,
-                end_us=s.NONE,
-                n_tables_written=0,
-            ),
-        ]
-    )
-    return rows, np.array([4, 9, 5, 6], np.int64)
+    names = [*_COLUMNS.split(), "n_tables_read", "n_tables_written"]
+    rows = [_make_row(txn_id=txn, **dict(zip(names, each, strict=True))) for txn, each in enumerate(_OUTCOMES)]
+    return np.array(rows), np.array([4, 9, 5, 6], np.int64)

@@ -49,19 +49,15 @@ def test_a_later_run_replaces_an_earlier_one(tmp_path, four_outcomes):
 
 
 @pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
-def test_a_run_that_fails_leaves_no_folder(tmp_path, failure):
+def test_a_run_that_fails_leaves_no_folder_and_an_earlier_run_alone(tmp_path, four_outcomes, failure):
     with pytest.raises(failure), RunFolder(tmp_path / "run"):
         raise failure
-
     assert names(tmp_path) == []
 
-
-def test_a_run_that_fails_leaves_an_earlier_run_alone(tmp_path, four_outcomes):
     write_run(tmp_path, four_outcomes)
     before = {name: (tmp_path / name).read_bytes() for name in names(tmp_path)}
-    with pytest.raises(RuntimeError), RunFolder(tmp_path):
-        raise RuntimeError
-
+    with pytest.raises(failure), RunFolder(tmp_path):
+        raise failure
     assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
 
 

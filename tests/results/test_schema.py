@@ -22,48 +22,37 @@ def test_every_column_says_its_unit_and_its_meaning():
         assert field.name.endswith("_ms") == (field.metadata[b"unit"] == b"ms")
 
 
-def test_a_batch_has_the_schema_and_survives_a_full_check(four_outcomes):
+def test_a_batch_has_the_schema_survives_a_full_check_and_joins_others_of_its_run(four_outcomes):
     batch = to_record_batch(columns_of(*four_outcomes), SOURCES)
 
     batch.validate(full=True)
     assert batch.schema.equals(TRANSACTION_SCHEMA, check_metadata=True)
+    assert pa.Table.from_batches([batch, batch]).column("source").unify_dictionaries().num_chunks == 2
 
 
-def test_outcomes_become_names_and_null_where_they_do_not_apply(four_outcomes):
+def test_codes_become_names_microseconds_milliseconds_and_what_does_not_apply_null(four_outcomes):
     batch = to_record_batch(columns_of(*four_outcomes), SOURCES).to_pydict()
 
-    assert batch["source"] == ["stream", "stream", "nightly", "stream"]
-    assert batch["kind"] == ["fast_append", "validated_overwrite", "fast_append", "fast_append"]
-    assert batch["status"] == ["committed", "aborted", "in_flight", "in_flight"]
-    assert batch["in_flight_stage"] == [None, None, "executing", "committing"]
-    assert batch["reason"] == [None, "retries_exhausted", None, None]
-    assert batch["client"] == [None, 3, None, None]
-
-
-def test_microseconds_become_milliseconds_and_minus_one_becomes_null(four_outcomes):
-    batch = to_record_batch(columns_of(*four_outcomes), SOURCES).to_pydict()
-
-    assert batch["submit_ms"] == [0.0, 0.5, 2.0, 3.0]
-    assert batch["commit_start_ms"] == [1000.0, 1.5, None, 4.0]
-    assert batch["end_ms"] == [1100.0, 2.75, None, None]
-    assert batch["commit_latency_ms"] == [100.0, 1.25, None, None]
-    assert batch["total_latency_ms"] == [1100.0, 2.25, None, None]
-    assert batch["hazard_window_ms"] == [50.0, 50.0, None, 50.0]
-    assert batch["n_behind_first"] == [0, 7, None, 0]
-
-
-def test_retries_are_attempts_less_the_first(four_outcomes):
-    batch = to_record_batch(columns_of(*four_outcomes), SOURCES).to_pydict()
-
-    assert batch["attempts"] == [1, 5, 0, 1]
-    assert batch["retries"] == [0, 4, 0, 0]
-
-
-def test_the_written_tables_are_the_first_of_those_read(four_outcomes):
-    batch = to_record_batch(columns_of(*four_outcomes), SOURCES).to_pydict()
-
-    assert batch["tables_read"] == [[4, 9], [5], [], [6]]
-    assert batch["tables_written"] == [[4], [5], [], []]
+    expected = {
+        "source": ["stream", "stream", "nightly", "stream"],
+        "kind": ["fast_append", "validated_overwrite", "fast_append", "fast_append"],
+        "status": ["committed", "aborted", "in_flight", "in_flight"],
+        "in_flight_stage": [None, None, "executing", "committing"],
+        "reason": [None, "retries_exhausted", None, None],
+        "client": [None, 3, None, None],
+        "submit_ms": [0.0, 0.5, 2.0, 3.0],
+        "commit_start_ms": [1000.0, 1.5, None, 4.0],
+        "end_ms": [1100.0, 2.75, None, None],
+        "commit_latency_ms": [100.0, 1.25, None, None],
+        "total_latency_ms": [1100.0, 2.25, None, None],
+        "hazard_window_ms": [50.0, 50.0, None, 50.0],
+        "n_behind_first": [0, 7, None, 0],
+        "attempts": [1, 5, 0, 1],
+        "retries": [0, 4, 0, 0],
+        "tables_read": [[4, 9], [5], [], [6]],
+        "tables_written": [[4], [5], [], []],
+    }
+    assert expected == {name: batch[name] for name in expected}
 
 
 def test_every_other_field_lands_in_the_column_of_its_name():
@@ -84,12 +73,6 @@ def test_no_rows_make_an_empty_batch():
     batch = to_record_batch(columns_of(np.empty((0, s.N_ROW), np.int64), np.empty(0, np.int64)), SOURCES)
 
     assert (batch.num_rows, batch.schema) == (0, TRANSACTION_SCHEMA)
-
-
-def test_batches_of_one_run_join_to_one_table(four_outcomes):
-    batch = to_record_batch(columns_of(*four_outcomes), SOURCES)
-
-    assert pa.Table.from_batches([batch, batch]).column("source").unify_dictionaries().num_chunks == 2
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,16 @@ def test_gaps_of_a_poisson_process_do_not_remember_each_other():
     assert 0.0 == pytest.approx(np.corrcoef(gaps[:-1], gaps[1:])[0, 1], abs=4.0 / math.sqrt(DRAWS))
 
 
-def test_fixed_arrivals_come_after_the_start_one_gap_apart():
-    arrivals = renewal(FixedLatency(2.5), start_us=1000)
-
-    assert [3500, 6000, 8500] == times_us(arrivals, 3)
+@pytest.mark.parametrize(
+    ("span", "expected"),
+    [
+        ({"start_us": 1000}, [3000, 5000, 7000]),
+        ({"stop_us": 6000}, [2000, 4000]),
+        ({"stop_us": 6001}, [2000, 4000, 6000]),
+    ],
+)
+def test_fixed_arrivals_come_after_the_start_one_gap_apart_and_before_the_stop(span, expected):
+    assert expected == times_us(renewal(FixedLatency(2.0), **span), 3)
 
 
 def test_gap_number_i_is_draw_number_i_of_the_stream():
@@ -101,19 +107,20 @@ def test_gap_number_i_is_draw_number_i_of_the_stream():
 
 
 @pytest.mark.parametrize(
-    ("stop_us", "expected"), [(6000, [2000, 4000]), (6001, [2000, 4000, 6000])], ids=["at it", "before it"]
+    ("make", "message"),
+    [
+        (
+            lambda: renewal(FixedLatency(0.0004)),
+            "the mean gap between arrivals is 0.0004 ms: it must be at least one tick of the clock, 0.001 ms.",
+        ),
+        (lambda: closed(0, FixedLatency(5.0)), "clients = 0: a closed loop needs at least 1 client."),
+    ],
 )
-def test_nothing_is_submitted_at_or_after_the_stop(stop_us, expected):
-    assert expected == times_us(renewal(FixedLatency(2.0), stop_us=stop_us), 10)
-
-
-def test_gaps_shorter_than_a_tick_are_refused():
+def test_gaps_shorter_than_a_tick_and_a_loop_without_clients_are_refused(make, message):
     with pytest.raises(ConfigError) as refusal:
-        renewal(FixedLatency(0.0004))
+        make()
 
-    assert "the mean gap between arrivals is 0.0004 ms: it must be at least one tick of the clock, 0.001 ms." == str(
-        refusal.value
-    )
+    assert message == str(refusal.value)
 
 
 # ---- periodic --------------------------------------------------------------------------------------
@@ -161,8 +168,9 @@ def test_impossible_periods_are_refused(changes, message):
 # ---- traces ----------------------------------------------------------------------------------------
 
 
-def test_a_trace_is_replayed_from_the_start_of_its_source_and_then_ends():
+def test_a_trace_is_replayed_from_the_start_of_its_source_and_ends_with_it():
     assert [1000, 1000, 3500] == times_us(trace(0, 0, 2500, start_us=1000), 10)
+    assert [0, 2499] == times_us(trace(0, 2499, 2500, stop_us=2500), 10)
 
 
 def test_a_trace_of_one_client_waits_until_the_txn_before_has_ended():
@@ -172,10 +180,6 @@ def test_a_trace_of_one_client_waits_until_the_txn_before_has_ended():
     assert [1_000, 1_700, 3_500, NO_MORE] == [
         waiting.next_us(turn, ended_us, key=0) for turn, ended_us in enumerate((0, 1_700, 3_000, 9_000))
     ]
-
-
-def test_a_trace_stops_where_its_source_does():
-    assert [0, 2499] == times_us(trace(0, 2499, 2500, stop_us=2500), 10)
 
 
 # ---- closed loops ----------------------------------------------------------------------------------
@@ -188,15 +192,10 @@ def test_an_index_of_a_closed_loop_holds_client_and_turn():
     assert (7, 12) == (client_of(index), turn_of(index))
 
 
-def test_every_client_submits_at_the_start():
+def test_every_client_submits_at_the_start_and_thinks_after_its_txn_has_ended():
     loop = closed(3, FixedLatency(5.0), start_us=2000)
 
     assert [2000] * 3 == [loop.next_us(closed_index(client, 0), 0, key=KEY) for client in range(3)]
-
-
-def test_a_client_thinks_after_its_txn_has_ended():
-    loop = closed(3, FixedLatency(5.0), start_us=2000)
-
     assert 90_000 + 5000 == loop.next_us(closed_index(2, 4), 90_000, key=KEY)
 
 
@@ -219,13 +218,6 @@ def test_a_client_whose_think_time_ends_at_the_stop_submits_no_more():
 
     assert NO_MORE == loop.next_us(closed_index(0, 1), 5_000, key=KEY)
     assert 9_999 == loop.next_us(closed_index(0, 1), 4_999, key=KEY)
-
-
-def test_a_closed_loop_without_clients_is_refused():
-    with pytest.raises(ConfigError) as refusal:
-        closed(0, FixedLatency(5.0))
-
-    assert "clients = 0: a closed loop needs at least 1 client." == str(refusal.value)
 
 
 # ---- both engines ----------------------------------------------------------------------------------

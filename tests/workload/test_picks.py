@@ -108,14 +108,6 @@ def test_an_index_without_weight_is_never_picked(only, u):
     assert only == pick_index(tails_of(weights), 0, 4, u)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.5])
-def test_a_single_pick_follows_its_weights(alpha):
-    counts = Counter(picked(7, 1, alpha, key)[0] for key in range(DRAWS))
-
-    for index, probability in enumerate(truncated_zipf_pmf(7, alpha)):
-        assert_frequency(probability, counts[index], DRAWS)
-
-
 # ---- counts ----------------------------------------------------------------------------------------
 
 
@@ -151,7 +143,7 @@ def test_the_written_share_is_rounded_down_but_never_to_none(count, fraction, ex
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.5])
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", [1, 2, 3])
 def test_sets_come_as_often_as_picking_one_after_another_says(alpha, count):
     expected = set_probabilities(truncated_zipf_pmf(4, alpha), count)
     counts = Counter(picked(4, count, alpha, key) for key in range(DRAWS))
@@ -159,16 +151,6 @@ def test_sets_come_as_often_as_picking_one_after_another_says(alpha, count):
     assert set(expected) == set(counts)
     for subset, probability in expected.items():
         assert_frequency(probability, counts[subset], DRAWS)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.5])
-def test_each_index_is_included_as_often_as_theory_says(alpha):
-    expected = set_probabilities(truncated_zipf_pmf(5, alpha), 3)
-    counts = Counter(item for key in range(DRAWS) for item in picked(5, 3, alpha, key))
-
-    for item in range(5):
-        inclusion = sum(probability for subset, probability in expected.items() if item in subset)
-        assert_frequency(inclusion, counts[item], DRAWS)
 
 
 def test_what_rejection_never_finds_is_picked_by_its_share_of_the_remaining_weight():

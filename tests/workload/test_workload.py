@@ -99,18 +99,11 @@ def test_a_users_workload_decides_its_txns_and_runs_on_the_reference_engine(make
     assert workload(source).draft(source, 2) == own.draft(source, 2)
 
 
-def test_two_sources_of_one_name_are_refused(make_source):
-    with pytest.raises(ConfigError) as refusal:
+def test_two_sources_of_one_name_and_none_at_all_are_refused(make_source):
+    with pytest.raises(ConfigError, match=r"^two sources are named 'default': give each a name of its own\.$"):
         workload(make_source(), make_source(index=1))
-
-    assert "two sources are named 'default': give each a name of its own." == str(refusal.value)
-
-
-def test_a_workload_without_sources_is_refused():
-    with pytest.raises(ConfigError) as refusal:
+    with pytest.raises(ConfigError, match=r"^a workload needs at least one source\.$"):
         workload()
-
-    assert "a workload needs at least one source." == str(refusal.value)
 
 
 def test_sources_share_one_topology(make_source, make_partitions):
