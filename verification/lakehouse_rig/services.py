@@ -23,6 +23,7 @@ REST_FOLDER: Final = "rest"
 REST_SERVER: Final = "org.apache.iceberg.rest.RESTCatalogServer"
 DELAYS_MS: Final = {"GET": 30.0, "HEAD": 15.0, "PUT": 60.0, "DELETE": 20.0, "POST": 30.0}
 START_S: Final = 90.0
+JVM: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"  # the default of 48 MB was full after 154 s
 _SERVE: Final = """
 import sys, time
 from verification.java_rig.object_server import ObjectServer
@@ -214,7 +215,7 @@ def start_spark(lake: Lake) -> Any:
         "spark.eventLog.dir": f"file://{lake.folder / 'events'}",
         "spark.driver.memory": "2g",
         "spark.scheduler.mode": "FAIR",
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile=file:{log4j}",
+        "spark.driver.extraJavaOptions": f"{JVM} -Dlog4j2.configurationFile=file:{log4j}",
     }
     builder = SparkSession.builder.master("local[8]")
     for key, value in settings.items():

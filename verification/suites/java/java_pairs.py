@@ -25,17 +25,14 @@ COMMAND: Final = "endive verify requests"
 NOT_MODELLED: Final = "not modelled yet"
 QUICK_EVERY: Final = 6  # of the pairs with one rival
 INTRO: Final = """
-Every victim beside every rival, on one table: [who conflicts with whom](../model/conflicts.md) has the verdicts and
-what is read. Here the model plays the same pair. A row is right if the commit ends the same way, with as many attempts,
-and every count of requests by object and operation is equal in every attempt. Of a victim that fails for good the
-failing attempt is not counted: real Iceberg stops at the first check that fails, the model where it knows the verdict.
-Where rivals change how many manifests hold the victim's files, which the model is told, its verdict alone is held.
-Pairs the model has no words for are shown as *not modelled yet*: rollback, `RewriteManifests.clusterBy`,
-a row delta that no engine asks for (it looks for delete files but not for dropped ones), and an expiry behind another,
-which commits nothing.
+Every victim beside every rival, on one table ([who conflicts with whom](../model/conflicts.md)). A row is right if the
+commit ends the same way, with as many attempts, and every count of requests is equal in every attempt; the failing
+attempt of a victim that fails for good is not counted, because real Iceberg stops at the first check that fails. Where
+rivals change how many manifests hold the victim's files, its verdict alone is held. Not modelled: rollback,
+`RewriteManifests.clusterBy`, a row delta that no engine asks for (it looks for delete files but not for dropped ones),
+and an expiry behind another, which commits nothing.
 
-The recordings lie in `verification/suites/java/data/`, one per release; in a checkout `endive verify requests
---live` plays every pair anew and `python -m verification.record java-pairs` records.
+Recorded by `python -m verification.record java-pairs`.
 """
 
 

@@ -38,30 +38,24 @@ INTRO: Final = """
 Three writers append to one table under one name, as the tasks of a job do (`FastAppend`, a pause of 12 to 30 s between
 two); a fourth merges every 45 s what it read 10 s before (`RowDelta`, snapshot isolation): Java Iceberg, `JdbcCatalog`,
 `S3FileIO` on a local S3 that answers after a delay (GET 600, HEAD 300, PUT 900, DELETE 600 ms). Every txn loads the
-table anew. Each writer names itself in its snapshots' summaries (`app-id`), and Iceberg's metrics reporter gives a
-`CommitReport` per commit.
+table anew.
 
-What a user would have is all the model is given: the table's `metadata.json` and the reports (`endive observe`), a
-profile of the store measured with another client, obstore, while the writers worked (`endive measure store`), the
-latency of the catalog, that appends are fast appends, and for the merges their isolation level and the time they work,
-which no history tells. Then the history is replayed (`endive replay`): every source begins to commit when it did, and
-rates, attempts and durations are held beside those that were seen, within the limits of `endive verify load`: 5 % of a
-rate, 5 points of a share, 10 % of a duration. *Doubt* is how far the history knows its own figure (95 %), or the range
-in which 95 of 100 runs of the model lie, whichever is wider.
+The model is given what a user would have: the table's `metadata.json` and Iceberg's `CommitReport`s (`endive observe`),
+a profile of the store measured with another client, obstore, while the writers worked (`endive measure store`), the
+latency of the catalog, that appends are fast appends, and the isolation level and working time of the merges, which no
+history tells. Then the history is replayed (`endive replay`): every source begins to commit when it did. Limits: 5 % of
+a rate, 5 points of a share, 10 % of a duration. *Doubt* is how far the history knows its own figure (95 %), or the
+range in which 95 of 100 runs of the model lie, whichever is wider.
 
 Not covered: failed commits, which neither snapshots nor reports tell of; other catalogs; compaction.
+`endive verify replay --live` records anew, which takes 25 minutes.
 """
 
 REMARKS: Final = """
-### Reading it
-
-The machine was busy with other work. An append that commits at its first attempt sends five requests whose delays add
-up to 3.6 s; the quickest took 3.65 s, the middle one 3.87 s, the slowest 5.8 s. What is beyond the delays is the time
-of the Java client, which a profile measured with another client does not have: so the model's P50 is low. P95 of the
-appends stands at the edge of two clusters: 6 % of the real ones took three attempts or more, of the model's a little
-less than 5 %.
-
-The attempts themselves are the model's: who overtakes whom follows from when each began and how long its requests take.
+The machine was busy with other work. An append that commits at its first attempt has delays of 3.6 s in all, and took
+3.87 s (median); the rest is the time of the Java client, which a profile measured with another client does not have, so
+the model's P50 is low. P95 of the appends stands at the edge of two clusters: 6 % of the real ones took three attempts
+or more, of the model's a little less than 5 %.
 """
 
 

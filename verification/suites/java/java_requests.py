@@ -28,26 +28,20 @@ SHOWN_BEHIND: Final = 5
 SHOWN_LOSSES: Final = (2, 3)
 INTRO: Final = """
 A victim loads its table, N rivals commit, then the victim commits. Rivals also commit between the refresh and the swap
-of its attempts: losses `2,3` means that two of them make the first attempt fail and three the second. Real Iceberg
-runs in a JVM driven over py4j, with `S3FileIO` on a local S3 that logs every request; `JdbcCatalog` on Derby, whose
-statements are logged too; `RESTCatalog` on a server that calls Iceberg's own `CatalogHandlers`. The model plays the
-same scenario on its reference engine, rivals committing at the same moments.
+of its attempts: losses `2,3` means that two of them make the first attempt fail and three the second. Real Iceberg runs
+in a JVM, with `S3FileIO` on a local S3 that logs every request; `JdbcCatalog` on Derby; `RESTCatalog` on a server that
+calls Iceberg's own `CatalogHandlers`. The model plays the same scenario.
 
-A row stands for the scenarios with every N it names. It is right if in each of them **every** count is equal: requests
-by object (catalog, metadata, manifest list, manifest) and operation (read, HEAD, write, swap, delete), attempt by
-attempt, and if the commit ends the same way; *after* are the requests that follow the last attempt. The numbers shown
-are sums over all of that, one per N. One difference is by definition: what a REST catalog's server itself reads to
-answer a request is part of the catalog's latency in the model, and left out; the metadata object it writes is counted.
+A row stands for every N it names. It is right if **every** count is equal, by object and operation, attempt by attempt
+and after the last one, and if the commit ends the same way. What a REST catalog's server itself reads to answer is part
+of the catalog's latency in the model; the metadata object it writes is counted.
 
 The recordings lie in `verification/suites/java/data/`, one per release, and are compared without Java;
-`endive verify requests --live` plays every scenario anew, `python -m verification.record java-requests` records.
+`endive verify requests --live` plays the Java parts anew, `python -m verification.record java-requests` records.
 """
 REMARKS: Final = """
-### What is not modelled
-
-The victim's scan is planned on a table object of its own. Where an engine plans and commits on the same object and
-nobody has committed in between (N = 0), Iceberg still has the manifest list in memory and the first attempt reads one
-list fewer.
+Not modelled: where an engine plans and commits on the same table object and nobody has committed in between (N = 0),
+Iceberg still has the manifest list in memory, and the first attempt reads one list fewer.
 """
 
 

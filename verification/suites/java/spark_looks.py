@@ -34,10 +34,9 @@ asks; a rival appends just before one of those reads, or while the rows to chang
 every count of requests from its data to its end is equal; a statement if it ends the same way, before any attempt where
 Spark says "Runtime file filtering is not possible".
 
-With the catalog's cache off a statement reads its table twice before it commits: when it is planned, and when the scan
-is planned that finds its rows. Who comes between the two fails it. With the cache on it reads it once, and only a
-commit of its own session, while rows are looked for, moves the table under it. An UPDATE's waiting function is called
-when that is over, so it is not moved.
+With the catalog's cache off a statement reads its table twice before it commits, when it is planned and when the scan
+is planned that finds its rows; who comes between the two fails it. With the cache on only a commit of its own session,
+while rows are looked for, moves the table under it; an UPDATE is not moved.
 
 Recorded by `python -m verification.spark_rig.second_looks`, with a PySpark of its own.
 """

@@ -24,40 +24,28 @@ RECORDING: Final = DATA / "spark_sql_1.10.0.json"
 INTRO: Final = """
 MERGE, UPDATE, DELETE and `rewrite_data_files`, each beside each, through Spark SQL itself: a statement has read its
 snapshot and waits, another one commits, the first goes on. Both modes, both isolation levels, format v2 and v3. A row
-is right if the statement ends the same way in the model, which is told what the statement reads: the table if nothing
-in it speaks of the target's columns, its partitions, or files by their statistics.
+is right if the statement ends the same way in the model, which is told what it reads: the table if nothing in it speaks
+of the target's columns, its partitions, or files by their statistics. Cells with a rollback are not judged.
 
-136 of the cells were thrown by a die, and the model was asked before Spark was. The first 24 have statements nobody had
-asked (MERGE that inserts too, IN, `id < 31`): all were right. The next 60 have subqueries, OR, ranges, several
-partitions, DELETE of a whole partition, NOT MATCHED BY SOURCE, rollback and `rewrite_position_delete_files`: of the 57
-that can be played and that the model has words for it was right in 56. The one it missed is the reason why it has words
-for `rewrite_position_delete_files` today. The last 52 are any statement beside any rival; 45 of them were new, 41 of
-those can be played and have words, and it was right in 40. The one it missed was our reading of the statement: Spark
-makes `t.p = 3` of `t.p + 0 = 3`, and hands that over.
+136 of the cells were thrown by a die, and the model was asked before Spark was: it was right in all of the first 24, in
+56 of the 57 of the next 60 that can be played and that it had words for, and in 40 of the 41 new ones of the last 52.
+The two it missed are mended.
 
 The recording lies in `verification/suites/java/data/`; `verification/spark_rig/statements.py` makes it, with a PySpark
 of its own.
 """
 REMARKS: Final = """
-### What is not judged
-
-Cells with a rollback: the model has no words for it.
-
 ### Delete files that are replaced
 
-On v2 Spark writes one file of position deletes per data file (its default of `write.delete.granularity`), and a
-statement that deletes from a data file replaces the delete file which that has already
-(`SparkPositionDeltaWrite.broadcastRewritableDeletes`, `RowDelta.removeDeletes`). We had concluded that two such
-statements conflict on v2 as they do on v3. They do not, or not for that reason:
+On v2 a statement that deletes from a data file replaces the delete file which that has already
+(`SparkPositionDeltaWrite.broadcastRewritableDeletes`, `RowDelta.removeDeletes`).
 
-- DELETE does not call `validateDeletedFiles`. That the delete file it replaces is gone does not fail it: two DELETEs on
-  one data file with deletes both commit, and both new delete files hold.
-- MERGE and UPDATE call it, and from Iceberg 1.10 on that looks at delete files too (1.9 looks at data files alone). But
-  beside a statement that has added deletes to the same data file they fail in any case ("Found new conflicting delete
-  files"), whether it had some before or not.
-- So it decides beside `rewrite_position_delete_files` alone, which adds no deletes: MERGE and UPDATE of a data file
-  whose delete file it has rewritten fail ("Missing required files to delete"), DELETE commits. And it fails itself if a
-  statement has replaced a delete file which it rewrites.
+- DELETE does not call `validateDeletedFiles`: two DELETEs on one data file with deletes both commit, and both new
+  delete files hold.
+- MERGE and UPDATE call it, and from Iceberg 1.10 on it looks at delete files too. Beside a statement that has added
+  deletes to the same data file they fail in any case ("Found new conflicting delete files"); beside
+  `rewrite_position_delete_files`, which adds none, they fail if it has rewritten the delete file ("Missing required
+  files to delete"). It fails itself if a statement has replaced a delete file which it rewrites.
 """
 UNSAYABLE: Final = ("rollback",)
 DELETES_REWRITTEN: Final = "rewrite_position_delete_files"

@@ -15,7 +15,7 @@ from verification.suites.java.pairs import Pair
 from verification.suites.java.request_trace import bill
 
 FILE: Final = "upgrade.csv"
-PAIRS_SHOWN: Final = 18  # that change in the same way: fewer are in the file alone
+PAIRS_SHOWN: Final = 30  # that change in the same way: fewer are in the file alone
 INTRO: Final = """# What does the upgrade change for my table?
 
 Iceberg {old} against {new}: {both:,} pairs of victim and rival, played on both and recorded on {old_date} and
@@ -33,14 +33,13 @@ less. Who fails for good is not counted here. Below is what {shown} or more pair
 MEANS: Final = """
 **What it means.** Whatever takes data files out of a table (copy-on-write MERGE, UPDATE and DELETE, INSERT OVERWRITE,
 compaction) opens every delete manifest of the table once in its first attempt, and in later attempts those that came
-since. A merge-on-read table that is seldom compacted has many: count them with `SELECT count(*) FROM t.manifests WHERE
-content = 1`. They are opened by the worker pool, so they cost a round trip per {parallel} of them, within
-the hazard window. `expire_snapshots` opens no manifests any more.
+since. A merge-on-read table that is seldom compacted has many: count them with
+`SELECT count(*) FROM t.manifests WHERE content = 1`. They cost a round trip per {parallel} of them, within the hazard
+window. `expire_snapshots` opens no manifests any more.
 
 A merge-on-read MERGE or UPDATE of Spark replaces the delete files that its data files have. From 1.10 on it fails for
-good if one of them is gone (`RowDelta.validateDeletedFiles` looks at delete files too), which takes a
-`rewrite_position_delete_files` that has committed since its scan. Run that when no MERGE or UPDATE works on its
-partitions, or be ready to run those again.
+good if a `rewrite_position_delete_files` has taken one of them since its scan (`RowDelta.validateDeletedFiles`). Run
+that when no MERGE or UPDATE works on its partitions, or be ready to run those again.
 
 The newest recorded release is the default of `commit.release`; `endive compare` with `--set commit.release=1.9` tells
 what the upgrade does to a workload of yours.
