@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from endive.config.study import load_study
 from endive.config.unsaid import overlap_unsaid
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+RATE = "source.stream.arrivals.per_s"
 ORIGINAL = sorted(path.name for path in (EXPERIMENTS / "original").glob("exp_*.toml"))
 
 
@@ -72,36 +74,28 @@ def test_the_original_studies_are_judged_by_the_plans_rule(name: str) -> None:
 
 
 def test_the_mixed_study_has_the_reports_rates() -> None:
-    rates = {point.values["source.stream.arrivals.per_s"] for point in _overwrites()}
-
-    assert {10, 50, 100, 500} <= rates
+    assert {10, 50, 100, 500} <= {point.values[RATE] for point in _overwrites()}
 
 
 def test_the_mixed_study_asks_about_the_budget() -> None:
     """Whoever retries for 30 minutes is there at every rate of the report."""
-    budget = {
-        point.values["source.stream.arrivals.per_s"]
-        for point in _overwrites()
-        if point.values["how"] == "S3, retries for 30 minutes"
-    }
+    patient = [point for point in _overwrites() if point.values["how"] == "S3, retries for 30 minutes"]
 
-    assert {10, 50, 100, 500} <= budget
+    assert {10, 50, 100, 500} <= {point.values[RATE] for point in patient}
 
 
 def test_the_mixed_study_is_varied_by_the_reports_other_parameters() -> None:
+    keys = ("source.overwrites.runtime.ms", "source.overwrites.arrivals.period_ms")
     jobs = {
-        (
-            point.config.sources[1].real_conflict_probability,
-            point.values["source.overwrites.runtime.ms"],
-            point.values["source.overwrites.arrivals.period_ms"],
-        )
+        (point.config.sources[1].real_conflict_probability, *(point.values[key] for key in keys))
         for point in _overwrites("overwrites_varied")
-        if point.values["source.stream.arrivals.per_s"] == 100
+        if point.values[RATE] == 100
     }
 
     assert {(p, 180_000, 300_000) for p in (0.0, 0.1, 0.5)} < jobs
     assert {(0.0, 60_000, 300_000), (0.0, 600_000, 300_000), (0.0, 180_000, 60_000), (0.0, 180_000, 900_000)} < jobs
 
 
+@cache
 def _overwrites(name: str = "overwrites") -> list:
     return list(load_study(EXPERIMENTS / "mixed" / f"{name}.toml").expand())

@@ -1,14 +1,18 @@
 """The routes: what a page is told, and in which order."""
 
-from __future__ import annotations
-
 import math
+import tomllib
 
 import pytest
 from tests.answers.test_delta_words import FOREIGN
 from tests.explore.conftest import SHORT, TOKEN, WRITERS, events_in
 
-from endive.config import load_simulation_config
+from endive.answers.replicate import run_sample
+from endive.answers.run_answer import RunAnswer
+from endive.config import load_simulation_config, parse_config
+from endive.config.slo import objective_of
+from endive.errors import ConfigError
+from endive.explore.starting_points import Starts, start_of
 
 ASK = f"/{TOKEN}/api"
 
@@ -23,42 +27,25 @@ def question(**changes):
     return {"start": WRITERS, "changes": {**SHORT, **changes}, "vary": "source.writers.arrivals.clients"}
 
 
-def test_the_first_answer_is_a_short_run_and_then_seeds_are_added(client):
+def test_the_first_answer_is_a_short_run_and_then_seeds_are_added_and_the_bands_narrow(client):
     answers = events_in(client.post(f"{ASK}/ask", json=question()).text)
 
     assert ["first", "refined", "refined", "done"] == [event["stage"] for event in answers]
     assert [1, 1, 2, 12] == [len(event["seeds"]) for event in answers]
     assert ["prompt/first", "patient/refine"] == client.app.state.crew.jobs
-
-
-def test_the_bands_narrow_as_seeds_are_added(client):
-    answers = events_in(client.post(f"{ASK}/ask", json=question()).text)
-
-    widths = [
-        (event["sources"][0]["figures"]["p50_commit"]["high"] or math.inf)
-        - event["sources"][0]["figures"]["p50_commit"]["low"]
-        for event in (answers[2], answers[-1])
-    ]
-    assert widths[1] < widths[0]
-    assert answers[1]["sources"][0]["figures"]["p95_commit"]["high"] is None  # one run cannot tell
+    figures = [event["sources"][0]["figures"] for event in answers]
+    of_two, of_twelve = ((each["p50_commit"]["high"] or math.inf) - each["p50_commit"]["low"] for each in figures[2:])
+    assert of_twelve < of_two
+    assert figures[1]["p95_commit"]["high"] is None  # one run cannot tell
 
 
 def test_an_answer_is_the_one_the_command_line_gives(client):
-    from endive.answers.replicate import run_sample
-    from endive.answers.run_answer import RunAnswer
-    from endive.config import parse_config
-    from endive.config.slo import objective_of
-
     last = events_in(client.post(f"{ASK}/ask", json=question()).text)[-1]
-    toml = client.post(f"{ASK}/open", json=question()).json()["toml"]
-    import tomllib
-
-    config = parse_config(tomllib.loads(toml))
+    config = parse_config(tomllib.loads(client.post(f"{ASK}/open", json=question()).json()["toml"]))
     answer = RunAnswer(config, tuple(run_sample(config, seed) for seed in range(1, 13)), objective_of(config), "")
     found = answer.estimate("source", "writers", "p95_commit")
-    assert (found.value, found.low, found.high) == tuple(
-        last["sources"][0]["figures"]["p95_commit"][end] for end in ("value", "low", "high")
-    )
+    told = last["sources"][0]["figures"]["p95_commit"]
+    assert (found.value, found.low, found.high) == tuple(told[end] for end in ("value", "low", "high"))
     assert answer.verdict.outcome == last["verdict"]["outcome"]
 
 
@@ -82,9 +69,6 @@ def test_an_invalid_value_is_told_beside_its_control(client):
     ],
 )
 def test_what_is_refused_is_refused_in_the_words_of_the_command_line(client, experiments, change):
-    from endive.errors import ConfigError
-    from endive.explore.starting_points import Starts, start_of
-
     start = start_of(experiments / "quickstart.toml", group="")
     client.app.state.starts = Starts({start.id: start})
     key, _, text = change.partition("=")
@@ -172,8 +156,6 @@ def test_lanes_tell_who_was_overtaken(client):
 
 
 def test_the_command_of_a_changed_file_runs_the_same_simulation(client, experiments, monkeypatch):
-    from endive.explore.starting_points import Starts, start_of
-
     monkeypatch.chdir(experiments.parent)
     start = start_of(experiments / "questions" / "rest_catalog.toml", group="")
     client.app.state.starts = Starts({start.id: start})

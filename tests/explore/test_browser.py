@@ -3,14 +3,14 @@
 Needs Debian's chromium, or any Chrome, and the package playwright; without them every test here is skipped and says so.
 """
 
-from __future__ import annotations
-
 import shlex
 
 import pytest
 from tests.explore.pages import CLIENTS, SEEDS, SETTLED, TOO_WIDE, link, serving, violations
 from tests.report.test_browser import watch_page
 from typer.testing import CliRunner
+
+from endive.cli.main import app
 
 pytestmark = pytest.mark.browser
 
@@ -28,25 +28,36 @@ def server(starts):
 
 @pytest.fixture(scope="module")
 def desk(browser, server):
-    page = watch_page(browser, server.address + link())
-    page.wait_for_function(SETTLED)
-    return page
+    return opened(browser, server.address + link())
 
 
 @pytest.fixture(scope="module")
 def pinned(browser, server):
     """A page that another one's link opened: 22 writers are pinned, 23 are on screen."""
-    page = watch_page(browser, server.address + link(23, pinned=22))
-    page.wait_for_function(SETTLED)
-    return page
+    return opened(browser, server.address + link(23, pinned=22))
 
 
 @pytest.fixture
 def fresh(browser, server):
-    page = watch_page(browser, server.address + link())
-    page.wait_for_function(SETTLED)
+    page = opened(browser, server.address + link())
     yield page
     page.close()
+
+
+def opened(browser, address, **how):
+    page = watch_page(browser, address, **how)
+    page.wait_for_function(SETTLED)
+    return page
+
+
+def enter_refused_value(page):
+    page.locator(f"{RETRY} .number").fill("-3")
+    page.locator(f"{RETRY} .number").press("Enter")
+
+
+def take_back(page):
+    page.locator(f"{RETRY} .problem button").click()
+    page.wait_for_function("document.querySelectorAll('.problem').length === 0")
 
 
 def remember_words(page, element):
@@ -77,14 +88,10 @@ def test_every_writer_has_a_lane_and_the_txn_that_suffered_most_is_told_of(desk)
     lanes = [lane.get_attribute("data-lane") for lane in desk.locator(".lane").all()]
 
     assert [f"writers {number}" for number in range(1, 21)] == lanes
-    assert (
-        desk.locator("#story pre")
-        .inner_text()
-        .startswith(f"txn {desk.locator('.txn.chosen').get_attribute('data-txn')}: fast_append of writers")
-    )
-    assert {"work", "newest version looked up", "commit request", "backoff"} <= {
-        one.get_attribute("data-phase") for one in desk.locator(".txn.chosen .slice").all()
-    }
+    chosen = desk.locator(".txn.chosen").get_attribute("data-txn")
+    assert desk.locator("#story pre").inner_text().startswith(f"txn {chosen}: fast_append of writers")
+    phases = {one.get_attribute("data-phase") for one in desk.locator(".txn.chosen .slice").all()}
+    assert {"work", "newest version looked up", "commit request", "backoff"} <= phases
 
 
 def test_the_swap_that_won_is_joined_to_those_it_defeated(desk):
@@ -116,14 +123,9 @@ def test_arrow_keys_go_from_txn_to_txn_and_tell_each_story(desk):
     assert desk.locator("#story pre").inner_text().startswith(f"txn {after}: ")
 
 
-def test_the_command_and_the_file_are_those_of_the_screen(desk):
+def test_the_command_on_the_download_gives_the_figures_of_the_screen(desk, tmp_path, monkeypatch):
     assert "endive run explored.toml" == desk.locator("#command").inner_text()
     assert "duration_ms = 120000.0" in desk.locator("#toml").inner_text()
-
-
-def test_the_command_on_the_download_gives_the_figures_of_the_screen(desk, tmp_path, monkeypatch):
-    from endive.cli.main import app
-
     with desk.expect_download() as download:
         desk.locator("#download-toml").click()
     download.value.save_as(tmp_path / download.value.suggested_filename)
@@ -184,14 +186,10 @@ def test_a_move_by_keyboard_takes_the_old_question_back_and_gets_a_new_answer(fr
 
 
 def test_an_invalid_value_says_why_beside_its_control(desk):
-    number = desk.locator("[data-key='source.writers.retry'] .number")
-    number.fill("-3")
-    number.press("Enter")
+    enter_refused_value(desk)
 
-    told = desk.locator("[data-key='source.writers.retry'] .problem").inner_text()
-    assert told.startswith("source.writers.retry = -3 must be")
-    desk.locator("[data-key='source.writers.retry'] .problem button").click()
-    desk.wait_for_function("document.querySelectorAll('.problem').length === 0")
+    assert desk.locator(f"{RETRY} .problem").inner_text().startswith("source.writers.retry = -3 must be")
+    take_back(desk)
 
 
 def test_another_key_is_found_by_what_it_means(desk):
@@ -232,8 +230,7 @@ def test_back_goes_back_a_refused_value_does_not_survive_a_reload_and_glue_is_fo
     page.wait_for_function(f"document.querySelector(\"[data-key='{CLIENTS}'] .number\").value === '20'")
     page.wait_for_function(SETTLED)
 
-    page.locator(f"{RETRY} .number").fill("-3")
-    page.locator(f"{RETRY} .number").press("Enter")
+    enter_refused_value(page)
     page.wait_for_selector(f"{RETRY} .problem")
     page.reload()
     page.wait_for_function(SETTLED)
@@ -251,8 +248,7 @@ def test_an_answer_that_arrives_after_a_refused_value_does_not_keep_that_value(b
     held = []
     page.route("**/api/ask", lambda route: held.append(route))
     page.goto(server.address + link())
-    page.locator(f"{RETRY} .number").fill("-3")
-    page.locator(f"{RETRY} .number").press("Enter")
+    enter_refused_value(page)
     while not held:
         page.wait_for_timeout(20)
     held.pop().continue_()
@@ -273,8 +269,7 @@ def test_no_title_is_cut(desk):
 
 
 def test_a_phone_has_room_for_everything(browser, server):
-    phone = watch_page(browser, server.address + link(), width=390, color_scheme="dark", reduced_motion="reduce")
-    phone.wait_for_function(SETTLED)
+    phone = opened(browser, server.address + link(), width=390, color_scheme="dark", reduced_motion="reduce")
 
     assert "dark" == phone.evaluate("document.documentElement.dataset.theme")
     assert phone.evaluate(TOO_WIDE) is False
@@ -290,12 +285,10 @@ def test_nothing_was_asked_of_another_host_and_nothing_complained(desk, server):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_with_a_pin_a_problem_and_a_story_on_screen(pinned, theme):
     desk = pinned
-    desk.locator(f"{RETRY} .number").fill("-3")
-    desk.locator(f"{RETRY} .number").press("Enter")
+    enter_refused_value(desk)
     desk.wait_for_selector(f"{RETRY} .problem")
 
     assert desk.locator("#compare table").is_visible()
     assert desk.locator("#story pre").is_visible()
     assert {} == violations(desk, theme)
-    desk.locator(f"{RETRY} .problem button").click()
-    desk.wait_for_function("document.querySelectorAll('.problem').length === 0")
+    take_back(desk)

@@ -3,8 +3,6 @@
 Needs a browser and playwright, as ``test_browser`` does.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

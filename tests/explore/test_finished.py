@@ -1,7 +1,5 @@
 """A finished study: axes to choose, values to hold, points to begin with."""
 
-from __future__ import annotations
-
 import pytest
 from tests.explore.conftest import TOKEN
 from tests.explore.grid import write_grid
@@ -47,13 +45,12 @@ def test_a_value_that_is_held_is_the_only_one_drawn(grid):
 def test_a_filter_leaves_the_rows_of_its_value_whatever_the_axis_is_used_for(grid):
     roles = {"x": "load_per_s", "series": "commit.protocol"}
 
-    found = grid.charts(
-        roles, {"commit.protocol": "pyiceberg", "load_per_s": "2", "catalog.num_tables": "no such label"}
-    )
+    held = {"commit.protocol": "pyiceberg", "load_per_s": "2"}
+    found = grid.charts(roles, {**held, "catalog.num_tables": "no such label"})
 
     success = next(chart for chart in found["charts"] if chart["id"] == "success")
     assert {("2", "pyiceberg")} == {(row["xl"], row["s"]) for row in success["rows"]}
-    assert {"commit.protocol": "pyiceberg", "load_per_s": "2"} == found["held"]
+    assert held == found["held"]
 
 
 def test_a_role_for_no_axis_is_refused_in_words(grid):

@@ -1,7 +1,5 @@
 """Lanes of a timeline: a writer keeps its own, txns of other sources share theirs unless they overlap."""
 
-from __future__ import annotations
-
 from endive.explore.timeline.watch import lanes_of
 
 

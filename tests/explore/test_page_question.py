@@ -1,7 +1,5 @@
 """What a question may hold, and what becomes of it."""
 
-from __future__ import annotations
-
 import pytest
 from tests.explore.conftest import WRITERS
 
@@ -17,15 +15,8 @@ def asked(starts, **changes):
 
 
 def test_a_change_is_read_as_on_the_command_line(starts):
-    base = asked(
-        starts,
-        **{
-            "source.writers.retry": "7",
-            "simulation.duration_ms": "90s",
-            "simulation.warmup_ms": "0",
-            "simulation.cooldown_ms": "0",
-        },
-    ).base()
+    length = {"simulation.duration_ms": "90s", "simulation.warmup_ms": "0", "simulation.cooldown_ms": "0"}
+    base = asked(starts, **{"source.writers.retry": "7", **length}).base()
 
     assert 7 == base.config.sources[0].retry
     assert 90_000.0 == base.config.simulation.duration_ms

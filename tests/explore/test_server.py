@@ -1,7 +1,5 @@
 """The server as a user starts it, with processes of its own: many tabs share few of them, and any may die."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -24,12 +24,14 @@ def hear_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+def explore(folder: Path, **how: bool) -> subprocess.Popen[str]:
+    command, pipe = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"], subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear_signals, **how)
+
+
 def test_a_signal_ends_the_page_with_one_word_and_its_own_code(tmp_path):
     """SIGTERM; Ctrl-C is below, and that all of them are answered alike ``tests/cli/test_console.py``."""
-    command = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear_signals)
-    assert process.stdout is not None
+    process = explore(tmp_path)
     assert process.stdout.readline().startswith("The page is at ")
 
     process.send_signal(signal.SIGTERM)
@@ -53,17 +55,7 @@ def processes_of(session: int) -> int:
 @pytest.mark.parametrize("count", [1, 3, 5])
 def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(count, tmp_path):
     """While they start: the server alone, then with those that start others, then with the first two that simulate."""
-    command = [sys.executable, "-m", "endive.cli.main", "explore", "--no-open"]
-    process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=hear_signals,
-    )
-    assert process.stdout is not None
+    process = explore(tmp_path, start_new_session=True)
     process.stdout.readline()
     wait_until(lambda: processes_of(process.pid) >= count, f"{count} processes")
 

@@ -1,7 +1,5 @@
 """Slices of a txn's time: every phase gets what the run's own record says it took."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.answers.stories.journal import journal_of
@@ -11,7 +9,8 @@ from endive.explore.timeline.slices import COLOURS, WORK, slices_of
 from endive.report.words import PHASE_NAMES
 
 
-def stories_of():
+@pytest.fixture(scope="module")
+def stories():
     config = parse_config(
         {
             "simulation": {"duration_ms": "3min", "warmup_ms": 0, "cooldown_ms": 0, "seed": 3},
@@ -39,11 +38,6 @@ def stories_of():
     return [told.of(record["txn_id"]) for record in records if record["status"] != "in_flight"]
 
 
-@pytest.fixture(scope="module")
-def stories():
-    return stories_of()
-
-
 def totals_ms(story):
     found = dict.fromkeys([WORK, *PHASE_NAMES.values()], 0.0)
     for part in slices_of(story):
@@ -59,9 +53,10 @@ def test_slices_follow_one_another_without_a_gap_from_submission_to_end(stories)
         assert [part.end_us for part in parts[:-1]] == [part.begin_us for part in parts[1:]]
 
 
-@pytest.mark.parametrize(
-    "phase", ["history", "backoff", "metadata", "commit", "catalog_read", "manifests", "manifest_list"]
-)
+PHASES = ("history", "backoff", "metadata", "commit", "catalog_read", "manifests", "manifest_list")
+
+
+@pytest.mark.parametrize("phase", PHASES)
 def test_every_phase_has_the_time_that_the_record_bills_to_it(stories, phase):
     told = [totals_ms(story)[PHASE_NAMES[phase]] for story in stories]
 
@@ -79,21 +74,9 @@ def attempt(number, *steps, begin_us):
     for what, count in steps:
         parts.append(Step(at_us, at_us + 10, what, count))
         at_us += 10
-    return Attempt(
-        number=number,
-        begin_us=begin_us,
-        end_us=at_us,
-        base_us=begin_us,
-        decided_us=at_us,
-        is_installed=False,
-        failed_of=None,
-        is_given_up=False,
-        steps=tuple(parts),
-        rivals=(),
-        seq=None,
-        given_up_us=None,
-        checks=0,
-    )
+    times_us = {"begin_us": begin_us, "end_us": at_us, "base_us": begin_us, "decided_us": at_us, "given_up_us": None}
+    fate = {"is_installed": False, "failed_of": None, "is_given_up": False, "rivals": (), "seq": None, "checks": 0}
+    return Attempt(number=number, steps=tuple(parts), **times_us, **fate)
 
 
 def test_the_current_list_is_read_after_the_history_and_is_none_of_it():

@@ -1,7 +1,5 @@
 """The stretch of a run that is shown: around the txn that suffered most, with whoever comes near it."""
 
-from __future__ import annotations
-
 from endive.explore.timeline.watch import LANES_MAX, SHOWN_MAX, stretch_around, worst_of
 
 

@@ -17,6 +17,16 @@ from endive.results import SimulationResult
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "questions.ipynb"
 
 
+@pytest.fixture(scope="module")
+def one():
+    return endive.simulate(busy_config())
+
+
+@pytest.fixture(scope="module")
+def several():
+    return endive.simulate(busy_config(), seeds=2)
+
+
 def test_a_run_is_a_result_that_shows_itself():
     run = endive.simulate(busy_config(), overrides={"source.writers.retry": 6})
 
@@ -47,53 +57,48 @@ def test_more_seeds_run_only_when_a_run_is_shown(monkeypatch):
     assert {*range(2, 1 + len(run.answer.seeds))} <= {*seeds}
 
 
-def test_the_txns_are_a_polars_frame_where_polars_is_installed():
+def test_the_txns_are_a_polars_frame_where_polars_is_installed(one):
     polars = pytest.importorskip("polars")
-    run = endive.simulate(busy_config())
 
-    frame = run.to_polars()
+    frame = one.to_polars()
 
     assert isinstance(frame, polars.DataFrame)
-    assert run.transactions.column_names == frame.columns
-    assert run.transactions["commit_latency_ms"].to_pylist() == frame["commit_latency_ms"].to_list()
+    assert one.transactions.column_names == frame.columns
+    assert one.transactions["commit_latency_ms"].to_pylist() == frame["commit_latency_ms"].to_list()
 
 
-def test_without_polars_one_line_says_what_is_missing(monkeypatch):
+def test_without_polars_one_line_says_what_is_missing(one, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
 
     with pytest.raises(OutputError, match="to_polars needs the package polars"):
-        endive.simulate(busy_config()).to_polars()
+        one.to_polars()
 
 
-def test_several_seeds_are_one_value():
-    runs = endive.simulate(busy_config(), seeds=2)
+def test_several_seeds_are_one_value_and_a_frame_with_a_row_for_each_run_and_source(several):
+    frame, told = several.to_pandas(), several.to_json_dict()
+    rows = list(zip(frame["seed"], frame["source"], strict=True))
 
-    assert [1, 2] == runs.to_json_dict()["seeds"]
-    assert "seeds 1 to 2" in repr(runs)
-
-
-def test_several_runs_are_a_frame_with_a_row_for_each_run_and_source():
-    runs = endive.simulate(busy_config(), seeds=2)
-    frame = runs.to_pandas()
-    total = runs.to_json_dict()["by_source"]["writers"]["txns"]["committed"]
-
-    assert [(1, "writers"), (1, "merge"), (2, "writers"), (2, "merge")] == list(
-        zip(frame["seed"], frame["source"], strict=True)
-    )
+    assert [1, 2] == told["seeds"]
+    assert "seeds 1 to 2" in repr(several)
+    assert [(1, "writers"), (1, "merge"), (2, "writers"), (2, "merge")] == rows
+    total = told["by_source"]["writers"]["txns"]["committed"]
     assert total == frame[frame["source"] == "writers"]["committed"].sum()
 
 
-def test_several_runs_have_a_plot_of_all_their_commits():
+@pytest.mark.parametrize("runs", ["one", "several"])
+def test_a_plot_has_a_curve_for_each_source_that_commits(runs, request):
     pytest.importorskip("vl_convert")
-    curves, phases, *_ = endive.simulate(busy_config(), seeds=2).plot().to_dict()["hconcat"]
+    chart = request.getfixturevalue(runs).plot().to_dict()
+    curves, phases, *_ = chart["hconcat"]
 
-    assert {"writers"} <= {row["source"] for row in curves["data"]["values"]}
-    assert {"writers"} <= {row["source"] for row in phases["data"]["values"]}
+    assert "writers" in {row["source"] for row in curves["data"]["values"]}
+    assert "writers" in {row["source"] for row in phases["data"]["values"]}
+    assert "var(" not in str(chart)
 
 
-def test_a_plot_shows_itself_without_a_network():
+def test_a_plot_shows_itself_without_a_network(several):
     pytest.importorskip("vl_convert")
-    shown = endive.simulate(busy_config(), seeds=2).plot()._repr_mimebundle_()
+    shown = several.plot()._repr_mimebundle_()
 
     assert shown["image/svg+xml"].startswith("<svg")
     assert "text/html" not in shown
@@ -108,16 +113,6 @@ def test_a_signature_names_every_option(name):
     kinds = {parameter.kind for parameter in inspect.signature(getattr(endive, name)).parameters.values()}
 
     assert inspect.Parameter.VAR_KEYWORD not in kinds
-
-
-def test_a_plot_has_a_curve_for_each_source_that_commits():
-    pytest.importorskip("vl_convert")
-    chart = endive.simulate(busy_config()).plot().to_dict()
-    curves, phases, *_ = chart["hconcat"]
-
-    assert "writers" in {row["source"] for row in curves["data"]["values"]}
-    assert {"writers"} <= {row["source"] for row in phases["data"]["values"]}
-    assert "var(" not in str(chart)
 
 
 def test_the_questions_are_functions_that_return_values():

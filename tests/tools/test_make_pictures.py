@@ -1,7 +1,5 @@
 """The pictures of the live page: each is drawn by the tool and shown on a page, and says why if it cannot be."""
 
-from __future__ import annotations
-
 from tools.make_pictures import IMAGES, PICTURES, ROOT, main
 
 

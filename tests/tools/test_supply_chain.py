@@ -1,7 +1,5 @@
 """What we ship: pins against advisories, the bill of materials, the licences."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

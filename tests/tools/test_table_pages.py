@@ -1,7 +1,5 @@
 """A CSV on the site: a page of its own, to which the links lead."""
 
-from __future__ import annotations
-
 from tools.table_pages import write_table_pages
 
 

@@ -25,19 +25,8 @@ def test_one_worker_is_found_busy_as_often_as_it_works():
 
 def test_the_first_of_attempts_of_equal_length_comes_one_gap_after_the_shortest():
     same = np.full(SAMPLES, 100.0)
-    none = np.zeros(SAMPLES)
-    attempt = _Attempt(
-        read=none,
-        build=same,
-        leg=none,
-        swap=none,
-        refusal=none,
-        delay=none,
-        throttling_ms=0.0,
-        penalty=none,
-        contention_ms=0.0,
-        share_of_read=0.5,
-    )
+    nothing = dict.fromkeys(("read", "leg", "swap", "refusal", "delay", "penalty"), np.zeros(SAMPLES))
+    attempt = _Attempt(build=same, throttling_ms=0.0, contention_ms=0.0, share_of_read=0.5, **nothing)
 
     assert 100.0 + 1.0 / 0.05 == pytest.approx(sample_cycle(attempt, 0.05).mean_ms, rel=0.01)
 

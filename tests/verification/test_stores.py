@@ -17,17 +17,10 @@ def test_a_line_between_the_neighbours_of_azure_premium_misses_a_step_by_far():
 
 
 def test_every_curve_has_the_models_error_beside_that_of_the_line():
-    checks = [
-        Check.relative(
-            f"latency of successes, p95{LEFT_OUT}",
-            {"store": store, "operation": op, "clients": point.clients},
-            expected=100,
-            actual=90,
-            allowed=None,
-        )
-        for (store, op), points in curves().items()
-        for point in points[1:-1]
-    ]
+    inner = [(store, op, point.clients) for (store, op), points in curves().items() for point in points[1:-1]]
+    cells = [{"store": store, "operation": op, "clients": clients} for store, op, clients in inner]
+    name, figures = f"latency of successes, p95{LEFT_OUT}", {"expected": 100, "actual": 90, "allowed": None}
+    checks = [Check.relative(name, cell, **figures) for cell in cells]
     rows = against_line(checks).rows
 
     assert [10.0] * 9 == [pytest.approx(row[2]) for row in rows]

@@ -39,33 +39,30 @@ def test_jars_that_are_not_there_end_with_2(verify, tmp_path):
     assert "is not a folder. Give the folder that holds iceberg-spark-runtime" in answer.stderr
 
 
-def test_a_wrong_check_ends_with_1_and_is_named(verify, make_suite, outcome):
-    make_suite(outcome())
-
-    answer = verify("theory")
-
-    assert 1 == answer.exit_code
-    assert "wrong: rate (store gcp): expected 20.00, got 30.00 per s, off by +50.00 %, allowed 5 %" in answer.stdout
-    assert "wrong: 1 wrong, 1 checks right, 0 skipped" in answer.stdout
+NO_JAVA = skipped("theory", "no Java on PATH. Install one.", part="java")
+UNCLEAR = Check.points("share", {"runs": 8}, expected=75.0, actual=83.0, allowed=5.0, doubt=20.0)
 
 
-def test_all_right_ends_with_0(verify, make_suite, outcome):
-    make_suite(outcome(wrong=20.0))
+@pytest.mark.parametrize(
+    ("skips", "changes", "code", "told"),
+    [
+        ((), {}, 1, "wrong: rate (store gcp): expected 20.00, got 30.00 per s, off by +50.00 %, allowed 5 %"),
+        ((), {}, 1, "wrong: 1 wrong, 1 checks right, 0 skipped"),
+        ((), {"wrong": 20.0}, 0, "right: 2 checks right, 0 skipped"),
+        ((NO_JAVA,), {"wrong": 20.0}, 0, "theory java: skipped. no Java on PATH. Install one."),
+        ((NO_JAVA,), {"wrong": 20.0}, 0, "right: 2 checks right, 1 skipped"),
+        ((), {"checks": (UNCLEAR,)}, 0, "right: 0 checks right, 1 unclear, 0 skipped"),
+    ],
+)
+def test_only_a_wrong_check_ends_with_1_and_what_was_found_is_told(
+    verify, make_suite, outcome, skips, changes, code, told
+):
+    make_suite(*skips, outcome(**changes))
 
     answer = verify()
 
-    assert 0 == answer.exit_code
-    assert "right: 2 checks right, 0 skipped" in answer.stdout
-
-
-def test_a_suite_that_cannot_run_says_so_and_the_others_run(verify, make_suite, outcome):
-    make_suite(skipped("theory", "no Java on PATH. Install one.", part="java"), outcome(wrong=20.0))
-
-    answer = verify("theory")
-
-    assert 0 == answer.exit_code
-    assert "theory java: skipped. no Java on PATH. Install one." in answer.stdout
-    assert "right: 2 checks right, 1 skipped" in answer.stdout
+    assert code == answer.exit_code
+    assert told in answer.stdout
 
 
 def test_a_suite_of_which_nothing_ran_is_not_right_and_ends_with_3(verify, make_suite):
@@ -78,16 +75,6 @@ def test_a_suite_of_which_nothing_ran_is_not_right_and_ends_with_3(verify, make_
     assert f"theory java: skipped. {hint}\n" in answer.stdout  # as it is to be typed
     assert "skipped: 0 checks right, 2 skipped, nothing ran of theory" in answer.stdout
     assert json.loads(verify("theory", "--json").stdout)["holds"] is False
-
-
-def test_an_error_within_the_sampling_error_is_unclear_and_fails_nothing(verify, make_suite, outcome):
-    unclear = Check.points("share", {"runs": 8}, expected=75.0, actual=83.0, allowed=5.0, doubt=20.0)
-    make_suite(outcome(checks=(unclear,)))
-
-    answer = verify("theory")
-
-    assert 0 == answer.exit_code
-    assert "right: 0 checks right, 1 unclear, 0 skipped" in answer.stdout
 
 
 def test_json_holds_everything_and_null_where_a_number_is_none(verify, make_suite, outcome):

@@ -11,24 +11,18 @@ from verification.suites.java.request_recording import RELEASES, read_requests, 
 from verification.suites.java.request_trace import Recorded, from_text
 from verification.suites.java.scenario import all_scenarios
 
-QUICK = Options(is_quick=True)
-
 
 @pytest.fixture(scope="module")
 def outcome():
-    return run(QUICK)
+    return run(Options(is_quick=True))
 
 
-def wrong(outcome, part):
-    return [check for check in outcome.checks if check.what["requests"] == part and not check.holds]
+@pytest.mark.parametrize("part", ["attempts", "after"])
+def test_every_attempt_of_every_scenario_asks_for_what_iceberg_asks_for(outcome, part):
+    """And so does whatever comes after the last attempt."""
+    checks = [check for check in outcome.checks if check.what["requests"] == part and not check.holds]
 
-
-def test_every_attempt_of_every_scenario_asks_for_what_iceberg_asks_for(outcome):
-    assert [] == [(check.name, dict(check.what), check.note) for check in wrong(outcome, "attempts")]
-
-
-def test_after_the_last_attempt_it_asks_for_what_iceberg_asks_for(outcome):
-    assert [] == [(check.name, dict(check.what), check.note) for check in wrong(outcome, "after")]
+    assert [] == [(check.name, dict(check.what), check.note) for check in checks]
 
 
 def test_every_scenario_has_a_recording_and_every_recording_a_scenario():
@@ -47,29 +41,28 @@ def test_a_family_differs_in_n_only():
         assert 1 == len({(each.operation.name, each.catalog, each.rivals, each.losses) for each in family})
 
 
+ATTEMPT = "Cr Lh Lr mw Lw Mw Cr Cs"
+
+
 def recorded(*attempts: str, outcome: str = "committed") -> Recorded:
     return Recorded(outcome=outcome, attempts=tuple(from_text(text) for text in attempts))
 
 
-def test_one_request_more_in_an_attempt_is_wrong():
-    real, simulated = recorded("Cr Lh Lr mw Lw Mw Cr Cs", "Mr"), recorded("Cr Lh Lr Lw Mw Cr Cs", "Mr")
-
-    assert {"attempts": "attempt 1: manifest.write 1 real, 0 simulated"} == different_parts(real, simulated)
-
-
-def test_one_request_more_after_the_last_attempt_is_wrong():
-    real, simulated = recorded("Cr Lw Mw Cr Cs", "Cr Mr"), recorded("Cr Lw Mw Cr Cs", "Mr")
-
-    assert {"after": "catalog.read 1 real, 0 simulated"} == different_parts(real, simulated)
-
-
-def test_another_end_and_another_number_of_attempts_are_wrong():
-    real = recorded("Cr Lw Mw Cr Cs", "Mr")
-
-    ended = different_parts(real, recorded("Cr Lw Mw Cr Cs", "Mr", outcome="validation_exception"))
-    longer = different_parts(real, recorded("Cr Lw Mw Cr", "Cr Lw Mw Cr Cs", "Mr"))
-    assert {"attempts": "ends validation_exception, not committed"} == ended
-    assert {"attempts": "2 attempts, not 1"} == longer
+@pytest.mark.parametrize(
+    ("simulated", "part", "told"),
+    [
+        (recorded("Cr Lh Lr Lw Mw Cr Cs", "Cr Mr"), "attempts", "attempt 1: manifest.write 1 real, 0 simulated"),
+        (recorded("Cr Lh Lr mw Lw Mw Cr Cs", "Mr"), "after", "catalog.read 1 real, 0 simulated"),
+        (
+            recorded(ATTEMPT, "Cr Mr", outcome="validation_exception"),
+            "attempts",
+            "ends validation_exception, not committed",
+        ),
+        (recorded("Cr Lh Lr mw Lw Mw Cr", ATTEMPT, "Cr Mr"), "attempts", "2 attempts, not 1"),
+    ],
+)
+def test_another_request_another_end_and_another_number_of_attempts_are_wrong(simulated, part, told):
+    assert {part: told} == different_parts(recorded(ATTEMPT, "Cr Mr"), simulated)
 
 
 def test_a_model_that_forgets_a_rival_is_caught():

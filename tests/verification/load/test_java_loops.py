@@ -64,9 +64,8 @@ def test_a_simulated_run_has_the_latencies_of_one_measured_run():
 def test_a_quick_run_calls_nothing_wrong():
     outcome = java_loops.run(Options(is_quick=True))
 
-    assert [] == [
-        (check.name, dict(check.what), check.error, check.doubt) for check in outcome.checks if not check.holds
-    ]
+    wrong = [check for check in outcome.checks if not check.holds]
+    assert [] == [(check.name, dict(check.what), check.error, check.doubt) for check in wrong]
     assert {"append", "row_delta", "compaction"} == {check.what["loop"] for check in outcome.checks}
 
 
