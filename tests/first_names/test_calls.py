@@ -48,9 +48,12 @@ def test_a_sample_is_the_next_draw_and_seeds_begin_anew() -> None:
     assert 3 == len(set(draws))
 
 
-def test_no_sample_is_below_1_ms_and_a_sample_grows_with_its_size() -> None:
+def test_no_sample_is_below_1_ms() -> None:
     assert 1.0 == first.LognormalLatency(mu=-9.0, sigma=0.1).sample()
     assert 1.0 == first.SizeBasedLatency(0.1, 0.0, 0.0).sample()
+
+
+def test_a_sample_grows_with_its_size() -> None:
     latency = first.SizeBasedLatency(30.0, 20.0, 0.0)
     assert [30.0, 50.0] == [latency.with_size(size).sample() for size in (0, 1 << 20)]
 
@@ -324,12 +327,16 @@ def test_a_simulation_of_parts_runs_and_counts(tmp_path: Any) -> None:
     assert "compiled" == statistics.result.provenance.engine
 
 
-def test_what_is_certain_to_overlap_aborts_and_the_seed_decides() -> None:
+def test_what_is_certain_to_overlap_aborts() -> None:
     always = first.Simulation(simulation(first.ProbabilisticConflictDetector(1.0))).run()
     overlap = first.Simulation(simulation(first.PartitionOverlapConflictDetector())).run()
+
     assert always.validation_exceptions > overlap.validation_exceptions > 0
 
+
+def test_the_seed_decides() -> None:
     one, again, other = (first.Simulation(simulation(NEVER, seed)).run().result.fingerprint for seed in (1, 1, 2))
+
     assert one == again != other
 
 

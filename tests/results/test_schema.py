@@ -47,12 +47,16 @@ def test_codes_become_names_microseconds_milliseconds_and_what_does_not_apply_nu
         "total_latency_ms": [1100.0, 2.25, None, None],
         "hazard_window_ms": [50.0, 50.0, None, 50.0],
         "n_behind_first": [0, 7, None, 0],
-        "attempts": [1, 5, 0, 1],
-        "retries": [0, 4, 0, 0],
         "tables_read": [[4, 9], [5], [], [6]],
         "tables_written": [[4], [5], [], []],
     }
     assert expected == {name: batch[name] for name in expected}
+
+
+def test_retries_are_attempts_less_the_first(four_outcomes):
+    batch = to_record_batch(columns_of(*four_outcomes), SOURCES).to_pydict()
+
+    assert ([1, 5, 0, 1], [0, 4, 0, 0]) == (batch["attempts"], batch["retries"])
 
 
 def test_every_other_field_lands_in_the_column_of_its_name():

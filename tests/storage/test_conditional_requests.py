@@ -62,7 +62,7 @@ def test_only_one_of_two_attempts_on_the_same_version_succeeds(clock, new_client
 
 
 @pytest.mark.parametrize(("refusal_ms", "waits_us"), [(30.0, [5_000, 25_000]), (2.0, [5_000, 0])])
-def test_a_refusal_takes_its_own_latency_and_is_answered_when_evaluated_at_the_earliest(
+def test_a_refusal_takes_its_own_latency_from_sending_to_answer(
     clock, client, new_store, register, refusal_ms, waits_us
 ):
     task = clock.start(cas(new_store(latency_ms=10.0, refusal_ms=refusal_ms), client, register, expected=5))

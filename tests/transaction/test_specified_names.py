@@ -63,15 +63,15 @@ def test_the_cost_of_a_conflict_under_spec_is_that_of_seed_002(kind, cost, is_ap
     assert expected == txn.get_conflict_cost(world, n)
 
 
-@pytest.mark.parametrize(
-    ("kind", "overwrite", "can_conflict"),
-    [(0, "row_delta", False), (1, "row_delta", False), (2, "row_delta", True), (2, "replace_partitions", False)],
-)
-def test_only_operations_that_validate_can_be_in_real_conflict(kind, overwrite, can_conflict):
-    transaction = {"operation_types": {"validated_overwrite": 1.0}, "overwrite": overwrite}
-    txn, _ = make({**SPEC, "transaction": transaction}, kind)
+@pytest.mark.parametrize(("kind", "can_conflict"), [(0, False), (1, False), (2, True)])
+def test_only_operations_that_validate_can_be_in_real_conflict(kind, can_conflict):
+    assert can_conflict == make(SPEC, kind)[0].can_have_real_conflict()
 
-    assert can_conflict == txn.can_have_real_conflict()
+
+def test_replacing_partitions_validates_nothing():
+    replacing = {"operation_types": {"validated_overwrite": 1.0}, "overwrite": "replace_partitions"}
+
+    assert not make({**SPEC, "transaction": replacing}, 2)[0].can_have_real_conflict()
 
 
 @pytest.mark.parametrize(

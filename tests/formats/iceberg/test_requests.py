@@ -56,7 +56,8 @@ def beset(appends: int, row_deltas: int = 0, lost_to: str = "append") -> Script:
 
 
 @pytest.mark.parametrize("n", BEHIND)
-def test_a_fast_append_reads_one_list_however_far_behind_and_a_retry_keeps_its_manifest(n):
+def test_a_retried_fast_append_keeps_its_manifest_and_rebuilds_the_rest(n):
+    """At its first attempt it reads one list, however far behind it is."""
     alone, beaten = play("fast_append", {(1, REFRESHING): append(n)}), play("fast_append", beset(n))
 
     first = attempt(metadata=min(1, n), manifests=(0, 1))
@@ -106,7 +107,7 @@ def test_a_merged_list_names_one_manifest():
 
 @pytest.mark.parametrize("n_o", [0, 2])
 @pytest.mark.parametrize("n_a", BEHIND)
-def test_a_serializable_row_delta_reads_all_of_history_on_every_attempt(n_a, n_o):
+def test_a_serializable_row_delta_reads_all_of_history_on_its_first_attempt_too(n_a, n_o):
     """Every rival added a data manifest, row deltas a delete manifest as well; the current list is one of them."""
     alone = play("validated_overwrite", {(1, REFRESHING): append(n_a) + row_delta(n_o)})
     beaten = play("validated_overwrite", beset(n_a, n_o))

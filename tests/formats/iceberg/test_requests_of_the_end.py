@@ -12,6 +12,9 @@ from tests.transaction.stage import REFRESHING, SWAPPING, append, play, row_delt
 
 SERVICE = {"type": "service", "latency_ms": 2.0}
 
+
+CERTAIN = {"real_conflict_probability": 1.0}
+
 # ---- after success -----------------------------------------------------------------------------------
 
 
@@ -32,6 +35,27 @@ def test_a_committed_txn_asks_for_the_new_state_unless_a_rest_server_has_told_a_
 
     load, before_the_swap = 1, {"pointer": 2, "rest": 1}[flavour]
     assert load + before_the_swap + reads == played.row["requests_catalog_read"]
+
+
+# ---- ValidationException -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_a_real_conflict_found_at_once_has_read_all_and_written_nothing(n):
+    played = play("validated_overwrite", {(1, REFRESHING): append(n)}, transaction=CERTAIN)
+
+    assert ("aborted", "validation_exception") == played.told("status", "reason")
+    requests = played.attempt(1) + played.after()
+    assert bill(metadata_read=1, manifest_list_read=n, manifest_read=n) == without_catalog(requests)
+
+
+def test_a_real_conflict_found_on_a_retry_deletes_what_was_written_before():
+    played = play("validated_overwrite", {(1, SWAPPING): append(3)}, transaction=CERTAIN)
+
+    assert ("aborted", 2) == played.told("status", "attempts")
+    validating = bill(metadata_read=1, manifest_list_read=3, manifest_read=3)
+    cleaning = bill(manifest_list_delete=1, manifest_delete=2)  # the lost list; the own two manifests
+    assert validating | cleaning == without_catalog(played.attempt(2) + played.after())
 
 
 # ---- ValidationException -----------------------------------------------------------------------------
@@ -77,7 +101,8 @@ def test_five_lost_attempts_leave_five_metadata_orphans_and_no_list_or_manifest(
 # ---- pointers, REST, HEAD ----------------------------------------------------------------------------
 
 
-def test_a_pointer_is_read_at_the_refresh_and_before_the_swap_and_not_swapped_if_it_has_moved():
+def test_a_pointer_is_read_at_the_refresh_and_once_more_before_the_swap():
+    """And not swapped if it has moved by then, though the metadata was written."""
     alone, beaten = (
         play("fast_append", catalog=SERVICE),
         play("fast_append", {(1, SWAPPING): append()}, catalog=SERVICE),
