@@ -39,13 +39,15 @@ def busy_config(clients: int = 8, **sections: dict[str, object]) -> SimulationCo
     )
 
 
+def regular(name: str, period: str, kind: str, **keys: object) -> dict[str, object]:
+    """A source by the clock."""
+    arrivals = {"kind": "periodic", "period_ms": period}
+    return {"name": name, "arrivals": arrivals, "operation_types": {kind: 1.0}, **keys}
+
+
 def jobs_that_meet_in_some_runs() -> Base:
     """Their phases are drawn once per run: in some runs they meet all the time, in others never."""
-    jobs = {
-        "name": "jobs",
-        "arrivals": {"kind": "jobs", "jobs": 8, "period_ms": "10s"},
-        "runtime": {"distribution": "fixed", "ms": 1_000},
-    }
+    jobs = {"name": "jobs", "arrivals": {"kind": "jobs", "jobs": 8, "period_ms": "10s"}, "runtime": "1s"}
     slo = {"objective": "jobs.success_rate >= 10 %"}
     return base_of({"simulation": {"duration_ms": "10min"}, "source": [jobs], "catalog": {"type": "cas"}, "slo": slo})
 

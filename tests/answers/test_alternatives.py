@@ -80,17 +80,6 @@ def test_commands_tell_every_format_and_only_keys_that_both_read(tmp_path):
     assert not any(key.startswith(("commit.", "delta.", "table.manifest")) for key in keys)
     refused = invoke(app, ["compare", str(file), "--vary", "simulation.seed"])
     assert "it is no choice between names, such as table.format" in refused.stderr
-    limits = [
-        "limit",
-        str(file),
-        "--vary",
-        FORMAT,
-        "--slo",
-        "retries_mean <= 0.5",
-        "--tolerance",
-        "50%",
-        "--seeds",
-        "4",
-    ]
-    shown = invoke(app, limits)
+    asked = ["--vary", FORMAT, "--slo", "retries_mean <= 0.5", "--tolerance", "50%", "--seeds", "4"]
+    shown = invoke(app, ["limit", str(file), *asked])
     assert all(name in shown.stdout for name in ("Iceberg", "Delta Spark", "delta-rs"))

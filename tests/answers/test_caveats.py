@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.answers.conftest import busy_config
+from tests.answers.conftest import busy_config, regular
 
 from endive.answers import caveats
 from endive.answers.advice.advise import advise_on
@@ -32,35 +32,24 @@ def replicator():
         yield running
 
 
-def test_what_hinges_on_files_that_are_not_said_is_simulated(replicator):
+def test_what_hinges_on_files_and_reading_that_are_not_said_is_simulated_and_told_without_that_too(replicator):
     config = busy_config(4)
-    told = caveats_of(config, replicator.samples(config, SEEDS), replicator)
+    samples = replicator.samples(config, SEEDS)
+    told, unsimulated = caveats_of(config, samples, replicator), caveats_of(config, samples)
 
-    (text,) = [text for text in told if text.startswith(FILES)]
-    assert "If they always met: merge 0.0 % instead of" in text
+    (of_files,), (of_reading,) = ([text for text in told if text.startswith(begin)] for begin in (FILES, READING))
+    assert "If they always met: merge 0.0 % instead of" in of_files
+    assert "Set read = 'table'" in of_reading
+    assert "If the table was read: merge 0.0 % instead of" in of_reading
+    assert [True] == [FILES in text for text in unsimulated if "data files" in text]
+    assert not any("If they always met" in text for text in unsimulated)
 
 
 def test_whoever_does_not_mind_its_rivals_survives_meeting_them(replicator):
     """With the starting sequence number a compaction commits beside deletes by key, whichever files they meet in."""
-    upserts = {
-        "name": "upserts",
-        "operation_types": {"validated_overwrite": 1.0},
-        "deletes": "equality",
-        "checks": "none",
-        "arrivals": {"kind": "periodic", "period_ms": "1min"},
-    }
-    compaction = {
-        "name": "compaction",
-        "operation_types": {"rewrite_files": 1.0},
-        "arrivals": {"kind": "periodic", "period_ms": "10min"},
-        "runtime": {"distribution": "fixed", "ms": "3min"},
-    }
-    expiry = {
-        "name": "expiry",
-        "operation_types": {"expire_snapshots": 1.0},
-        "arrivals": {"kind": "periodic", "period_ms": "1h"},
-        "retain_last": 50,
-    }
+    upserts = regular("upserts", "1min", "validated_overwrite", deletes="equality", checks="none")
+    compaction = regular("compaction", "10min", "rewrite_files", runtime="3min")
+    expiry = regular("expiry", "1h", "expire_snapshots", retain_last=50)
     config = parse_config({"simulation": {"duration_ms": "3h"}, "source": [upserts, compaction, expiry]})
     told = caveats_of(config, replicator.samples(config, SEEDS), replicator)
 
@@ -68,43 +57,12 @@ def test_whoever_does_not_mind_its_rivals_survives_meeting_them(replicator):
     assert text.endswith("If they always met: compaction 100.0 % as well.")
 
 
-def test_without_a_replicator_the_caveat_is_there_all_the_same(replicator):
-    config = busy_config(4)
-    told = caveats_of(config, replicator.samples(config, SEEDS))
-
-    assert [True] == [FILES in text for text in told if "data files" in text]
-    assert not any("If they always met" in text for text in told)
-
-
-def test_what_hinges_on_what_was_read_is_simulated(replicator):
-    config = busy_config(4)
-    told = caveats_of(config, replicator.samples(config, SEEDS), replicator)
-
-    (text,) = [text for text in told if text.startswith(READING)]
-    assert "Set read = 'table'" in text
-    assert "If the table was read: merge 0.0 % instead of" in text
-
-
 def test_what_hinges_on_partitions_that_chance_picks_is_simulated(replicator):
     """Two appends land while a MERGE works: 0.9 x 0.9 of them live in ten partitions, none if both pick the same."""
-    stream = {
-        "name": "stream",
-        "arrivals": {"kind": "periodic", "period_ms": "1min"},
-        "runtime": {"distribution": "fixed", "ms": "1s"},
-    }
-    merge = {
-        "name": "merge",
-        "arrivals": {"kind": "periodic", "period_ms": "10min"},
-        "operation_types": {"validated_overwrite": 1.0},
-        "read": "partitions",
-        "runtime": {"distribution": "fixed", "ms": "70s"},
-        "touched_files": 1,
-    }
-    catalog = {"partitions": {"enabled": True, "num_partitions": 10}}
-    table = {"data_files": 1000}
-    config = parse_config(
-        {"simulation": {"duration_ms": "12h"}, "table": table, "catalog": catalog, "source": [stream, merge]}
-    )
+    stream = regular("stream", "1min", "fast_append", runtime="1s")
+    merge = regular("merge", "10min", "validated_overwrite", read="partitions", runtime="70s", touched_files=1)
+    sections = {"table": {"data_files": 1000}, "catalog": {"partitions": {"enabled": True, "num_partitions": 10}}}
+    config = parse_config({"simulation": {"duration_ms": "12h"}, **sections, "source": [stream, merge]})
     texts = caveats_of(config, replicator.samples(config, SEEDS), replicator)
 
     (text,) = [text for text in texts if text.startswith("stream and merge pick their partitions by chance")]
@@ -141,21 +99,24 @@ def test_a_source_that_never_submits_is_named(replicator, more):
 
 
 @pytest.mark.parametrize(
-    ("retries", "runs", "is_said"), [(0.39, 4, False), (0.4, 4, True), (9.0, 16, False), (9.0, 1, False)]
+    ("retries", "runs", "do_differ", "said"),
+    [
+        (0.39, 4, False, None),
+        (0.4, 4, False, "4 runs may all miss what 53 % of runs do"),
+        (9.0, 16, False, None),
+        (9.0, 1, False, None),
+        (0.4, 64, True, "Take 256 runs or more to rely on them."),
+        (0.4, 255, True, "Take 256 runs or more to rely on them."),
+        (0.4, 256, True, None),
+    ],
 )
-def test_few_runs_of_txns_that_retry_may_all_have_missed_what_others_do(retries, runs, is_said):
-    told = few_runs({"retries_mean": retries}, runs)
+def test_few_runs_of_txns_that_retry_or_of_runs_that_differ_may_all_have_missed_what_others_do(
+    retries, runs, do_differ, said
+):
+    told = few_runs({"retries_mean": retries}, runs, do_differ=do_differ)
 
-    assert is_said == (told is not None)
-    assert told is None or "4 runs may all miss what 53 % of runs do" in told
-
-
-@pytest.mark.parametrize(("runs", "is_said"), [(64, True), (255, True), (256, False)])
-def test_runs_that_differ_are_few_until_there_are_as_many_as_are_taken_unasked(runs, is_said):
-    told = few_runs({"retries_mean": 0.4}, runs, do_differ=True)
-
-    assert is_said == (told is not None)
-    assert told is None or told.endswith("Take 256 runs or more to rely on them.")
+    assert (said is None) == (told is None)
+    assert said is None or (told.endswith(said) if do_differ else said in told)
 
 
 def test_every_question_has_the_caveats_of_its_configuration(replicator):

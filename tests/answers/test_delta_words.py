@@ -44,22 +44,9 @@ OTHERS = {
     "DynamoDB": {"catalog.type": "dynamodb"},
 }
 # What only Iceberg has. Snapshots are Delta's too; their ids, lists and expiry are not.
-FOREIGN = re.compile(
-    "|".join(
-        [
-            "iceberg",
-            "manifest",
-            r"snapshot[_ ](id|list|log|expir)",
-            r"metadata(\.json| file|_file| write| read)",
-            "validation ?exception",
-            "rest catalog",
-            "sequence number",
-            *iceberg.KINDS,
-            *iceberg.OVERWRITE_FORMS,
-        ]
-    ),
-    re.IGNORECASE,
-)
+WORDS = "iceberg|manifest|rest catalog|sequence number|validation ?exception|snapshot[_ ](id|list|log|expir)"
+NAMES = "|".join([r"metadata(\.json| file|_file| write| read)", *iceberg.KINDS, *iceberg.OVERWRITE_FORMS])
+FOREIGN = re.compile(f"{WORDS}|{NAMES}", re.IGNORECASE)
 ALWAYS = {"run": ("run", "FILE", "--seeds", "2", "--bill"), "explain": ("explain", "FILE", "--blame")}
 ONCE = {
     "advise": ("advise", "FILE", "--seeds", "2"),
@@ -121,48 +108,34 @@ def test_words_of_the_other_format_are_seen():
 
 
 def test_the_same_load_in_the_other_format_and_back():
+    upkeep = {"name": "upkeep", "operation_types": {"expire_snapshots": 1.0}, "retain_last": 1}
     written = {
         "simulation": {"duration_ms": 20_000.0},
         "catalog": {"type": "service", "num_tables": 2},
         "commit": {"merging": "off"},
         "source": [
             {"recipe": "spark_merge_cow", "interval_ms": 1_000.0},
-            {
-                "name": "upkeep",
-                "operation_types": {"expire_snapshots": 1.0},
-                "retain_last": 1,
-                "arrivals": {"kind": "poisson", "per_s": 1},
-            },
+            {**upkeep, "arrivals": {"kind": "poisson", "per_s": 1}},
         ],
     }
 
     there = apply_overrides(written, {"table.format": "delta", "commit.merging": "bins", "delta.client": "delta_rs"})
     config = parse_config(there)
     back = parse_config(apply_overrides(there, {"table.format": "iceberg"}))
+    (source,) = config.sources
 
-    assert ("put_if_absent", 2, "delta_rs", 15) == (
-        config.catalog.type,
-        config.catalog.num_tables,
-        config.delta.client,
-        config.sources[0].retry,
-    )
-    assert [("spark_merge_cow", 1.0, "table")] == [(s.name, s.operation_types.merge, s.read) for s in config.sources]
-    assert ("cas", "overwrite_files", 1.0) == (
-        back.catalog.type,
-        back.sources[0].overwrite,
-        back.sources[0].operation_types.validated_overwrite,
-    )
+    assert ("put_if_absent", 2) == (config.catalog.type, config.catalog.num_tables)
+    assert ("delta_rs", 15, "spark_merge_cow") == (config.delta.client, source.retry, source.name)
+    assert (1.0, "table") == (source.operation_types.merge, source.read)
+    again = back.sources[0]
+    assert ("cas", "overwrite_files") == (back.catalog.type, again.overwrite)
+    assert 1.0 == again.operation_types.validated_overwrite
 
 
 def test_another_client_takes_the_load_and_leaves_the_settings_of_the_one_before():
-    written = {
-        "table": {"format": "delta"},
-        "transaction": {"retry": 7},
-        "source": [
-            {"recipe": "delta_spark_merge"},
-            {"name": "stream", "arrivals": {"kind": "poisson", "per_s": 1}, "operation_types": {"merge": 1.0}},
-        ],
-    }
+    stream = {"name": "stream", "arrivals": {"kind": "poisson", "per_s": 1}, "operation_types": {"merge": 1.0}}
+    written = {"table": {"format": "delta"}, "transaction": {"retry": 7}}
+    written["source"] = [{"recipe": "delta_spark_merge"}, stream]
     same = parse_config(apply_overrides(written, {"delta.client": "spark"}))
     other = parse_config(apply_overrides(written, {"delta.client": "delta_rs"}))
 
@@ -194,46 +167,37 @@ def test_writers_of_delta_rs_are_offered_more_retries_and_a_table_that_is_not_ke
 
 
 @pytest.mark.parametrize(
-    ("provider", "commit_point", "is_said"),
-    [("s3", "put_if_absent", True), ("azurex", "put_if_absent", False), ("s3", "dynamodb", False)],
+    ("keys", "sentence", "is_said"),
+    [
+        ({"storage.provider": "s3", "catalog.type": "put_if_absent"}, "has no LogStore", True),
+        ({"storage.provider": "azurex", "catalog.type": "put_if_absent"}, "has no LogStore", False),
+        ({"storage.provider": "s3", "catalog.type": "dynamodb"}, "has no LogStore", False),
+        ({"delta.client": "spark"}, "writes the checksum of a commit after it", True),
+        ({"delta.client": "delta_rs"}, "writes the checksum of a commit after it", False),
+    ],
 )
-def test_a_log_store_that_delta_spark_does_not_have_is_told(provider, commit_point, is_said, file):
-    sets = ["--set", f"storage.provider={provider}", "--set", f"catalog.type={commit_point}"]
-    answered = CliRunner().invoke(app, ["run", str(file), "--seeds", "2", *sets])
+def test_what_delta_spark_lacks_is_told_of_it_alone(keys, sentence, is_said, file):
+    sets = [part for key, value in keys.items() for part in ("--set", f"{key}={value}")]
+    answered = ask("run", file, "--seeds", 2, *sets)
 
     assert 0 == answered.exit_code, answered.output
-    assert is_said == ("has no LogStore" in answered.output)
+    assert is_said == (sentence in answered.output)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "code"),
+    ("keys", "told"),
     [
-        ("catalog.type", "single_driver", "one_driver"),
-        ("source.statement.isolation", "write_serializable", "refused_isolation"),
-        ("catalog.type", "dynamodb", None),
+        ({"catalog.type": "single_driver"}, {"one_driver"}),
+        ({"catalog.type": "dynamodb", "source.statement.isolation": "write_serializable"}, {"refused_isolation"}),
+        ({"catalog.type": "dynamodb"}, set()),
+        ({"catalog.type": "put_if_absent", "storage.provider": "s3"}, {"missing_log_store"}),
+        ({"catalog.type": "put_if_absent", "storage.provider": "s3", "delta.client": "delta_rs"}, set()),
     ],
 )
-def test_what_open_source_delta_spark_does_not_do_is_told(key, value, code):
-    config = parse_config(apply_overrides(tomllib.loads(FILE), {key: value}))
-    own = {"one_driver", "refused_isolation"} & {name for name, _ in caveats_of_config(config)}
+def test_what_open_source_delta_spark_does_not_do_is_told(keys, told):
+    codes = {name for name, _ in caveats_of_config(parse_config(apply_overrides(tomllib.loads(FILE), keys)))}
 
-    assert ({code} if code else set()) == own
-
-
-@pytest.mark.parametrize(("client", "is_said"), [("spark", True), ("delta_rs", False)])
-def test_only_delta_spark_lacks_what_creates_a_commit_on_s3_if_it_is_absent(client, is_said):
-    keys = {"delta.client": client, "catalog.type": "put_if_absent", "storage.provider": "s3"}
-    told = {name for name, _ in caveats_of_config(parse_config(apply_overrides(tomllib.loads(FILE), keys)))}
-
-    assert is_said == ("missing_log_store" in told)
-
-
-@pytest.mark.parametrize(("client", "is_said"), [("spark", True), ("delta_rs", False)])
-def test_checksums_that_are_not_there_in_time_are_told_of_delta_spark_alone(client, is_said, file):
-    answered = CliRunner().invoke(app, ["run", str(file), "--seeds", "2", "--set", f"delta.client={client}"])
-
-    assert 0 == answered.exit_code, answered.output
-    assert is_said == ("writes the checksum of a commit after it" in answered.output)
+    assert told == codes & {"one_driver", "refused_isolation", "missing_log_store"}
 
 
 def test_a_load_of_delta_keeps_its_conflicts_within_a_table_as_iceberg():

@@ -25,13 +25,7 @@ WRITERS = {
     "slo": {"objective": "writers.success_rate >= 0.99"},
     "storage": {"provider": "s3"},
     "catalog": {"type": "cas"},
-    "source": [
-        {
-            "name": "writers",
-            "arrivals": {"kind": "closed", "clients": 12},
-            "runtime": {"distribution": "fixed", "ms": "1s"},
-        }
-    ],
+    "source": [{"name": "writers", "arrivals": {"kind": "closed", "clients": 12}, "runtime": "1s"}],
 }
 
 

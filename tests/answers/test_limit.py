@@ -9,18 +9,7 @@ from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers import limit
 from endive.answers.estimates import judge_samples
-from endive.answers.limit import (
-    LARGEST,
-    SMALLEST,
-    _bracket,
-    _ends,
-    _expand,
-    _inside,
-    _last_holding,
-    _narrow,
-    _surely,
-    find_limit,
-)
+from endive.answers.limit import LARGEST, SMALLEST, find_limit
 from endive.answers.limit_search import Search
 from endive.answers.limit_text import limit_sentence
 from endive.answers.replicate import Replicator
@@ -181,14 +170,14 @@ def test_bisection_ends_at_the_last_value_that_is_surely_met_and_the_first_that_
     search = Known(*edges)
     for value in ends:
         search.try_value(value)
-    met, unmet, doubt = _ends(search)
-    met, unmet = _narrow(search, met, unmet, 0.0)
+    met, unmet, doubt = limit._ends(search)
+    met, unmet = limit._narrow(search, met, unmet, 0.0)
     for value in range(*ends):
         search.try_value(value)  # whatever was not tried on the way
 
     assert doubt is None
-    assert interval == (met, _inside(unmet, met, is_whole=True))
-    assert answer == _last_holding(search, met, unmet)
+    assert interval == (met, limit._inside(unmet, met, is_whole=True))
+    assert answer == limit._last_holding(search, met, unmet)
 
 
 class Fickle(Known):
@@ -210,9 +199,9 @@ def test_ends_that_more_seeds_do_not_confirm_are_searched_again(asked, true):
     """The last time no value that was tried fails with all seeds, so the search goes on to larger ones."""
     search = Fickle(20, true)
     search.sizes = defaultdict(int)
-    _bracket(search, *asked)
+    limit._bracket(search, *asked)
 
-    met, unmet, doubt = _surely(search, asked, 0.0)
+    met, unmet, doubt = limit._surely(search, asked, 0.0)
 
     assert (true - 1, true, None) == (met, unmet, doubt)
     assert [met, unmet] == search.confirmed[-2:]
@@ -224,11 +213,12 @@ def test_one_value_that_does_not_hold_ends_what_holds_though_later_ones_do():
         search.try_value(value)
     search.points[15.0].holds = True
 
-    assert 12 == _last_holding(search, 9.0, 20.0)
+    assert 12 == limit._last_holding(search, 9.0, 20.0)
 
 
 def test_the_end_of_an_interval_is_the_whole_number_before_the_one_that_is_not_met():
-    assert (19.0, 6.0, 20.5) == (_inside(20.0, 4.0, True), _inside(5.0, 9.0, True), _inside(20.5, 4.0, False))
+    ends = ((20.0, 4.0, True), (5.0, 9.0, True), (20.5, 4.0, False))
+    assert (19.0, 6.0, 20.5) == tuple(limit._inside(*each) for each in ends)
 
 
 class Told(Search):
@@ -248,6 +238,6 @@ def test_what_is_too_large_to_go_further_up_does_not_keep_the_search_from_going_
     search = Told(base_of(busy_config()), CLIENTS, None, Replicator(processes=1), is_whole=True)
     search.try_value(start)
 
-    _expand(search, start, is_up=True, is_down=True)
+    limit._expand(search, start, is_up=True, is_down=True)
 
     assert (tried, True) == (sorted(search.points), search.is_bracketed)

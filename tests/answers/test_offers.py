@@ -1,7 +1,7 @@
 """Levers: each offers another configuration, where it can be had, and none that is there already."""
 
 import pytest
-from tests.answers.conftest import busy_config
+from tests.answers.conftest import busy_config, regular
 
 from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
 from endive.answers.advice.offers import partition_predicate
@@ -118,12 +118,7 @@ def test_partitions_are_offered_finer_where_there_are_some_and_versions_of_them_
 
 
 def test_a_job_with_partial_progress_may_use_one_thread_or_make_one_commit():
-    compaction = {
-        "name": "compaction",
-        "arrivals": {"kind": "periodic", "period_ms": 60_000.0},
-        "operation_types": {"rewrite_files": 1.0},
-        "partial_progress": {"commits": 8, "threads": 4},
-    }
+    compaction = regular("compaction", "1min", "rewrite_files", partial_progress={"commits": 8, "threads": 4})
     tried = [
         config.to_dict()["source"][0]["partial_progress"] for _, config in offered({"source": [compaction]}, "threads")
     ]
@@ -133,20 +128,11 @@ def test_a_job_with_partial_progress_may_use_one_thread_or_make_one_commit():
 
 @pytest.mark.parametrize(
     ("read", "has_partitions", "keys"),
-    [
-        ("table", True, [{'source."merge".read': "partitions"}]),
-        ("partitions", True, []),
-        ("table", False, []),
-    ],
+    [("table", True, [{'source."merge".read': "partitions"}]), ("partitions", True, []), ("table", False, [])],
 )
 def test_a_predicate_is_offered_to_a_statement_that_read_all_of_a_table_with_partitions(read, has_partitions, keys):
     partitions = {"partitions": {"enabled": True, "num_partitions": 10}} if has_partitions else {}
-    source = {
-        "name": "merge",
-        "arrivals": {"kind": "periodic", "period_ms": "1h"},
-        "operation_types": {"validated_overwrite": 1.0},
-        "read": read,
-    }
+    source = regular("merge", "1h", "validated_overwrite", read=read)
     base = base_of({"catalog": {"type": "cas", **partitions}, "source": [source]})
 
     assert keys == [dict(offer.keys) for offer in partition_predicate(base)]

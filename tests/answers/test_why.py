@@ -1,6 +1,7 @@
 """Why most txns of a source fail: one sentence about the commonest way, and none where most commit."""
 
 import pytest
+from tests.answers.conftest import regular
 
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
@@ -16,19 +17,11 @@ from endive.config import parse_config
 from endive.config.slo import objective_of
 from endive.results.statistics import OUTCOMES
 
-STREAM = {
-    "name": "stream",
-    "arrivals": {"kind": "periodic", "period_ms": "1min"},
-    "operation_types": {"fast_append": 1.0},
-}
-MERGE = {
-    "name": "merge",
-    "arrivals": {"kind": "periodic", "period_ms": "20min"},
-    "operation_types": {"validated_overwrite": 1.0},
-    "runtime": {"distribution": "fixed", "ms": "5min"},
-    "read": "table",
-    "retry": 6,
-}
+STREAM = regular("stream", "1min", "fast_append")
+MERGE = regular("merge", "20min", "validated_overwrite", runtime="5min", read="table", retry=6)
+
+
+FOUND_CONFLICTS = f"merge: {SENTENCES['validation_exception']}."
 
 
 def merge_of(**keys):
@@ -42,13 +35,8 @@ def merge_of(**keys):
         ({}, 1, {"validation_exception": 2}, f"merge: {READ_TABLE}."),
         ({}, 2, {"validation_exception": 2}, None),
         ({"isolation": "snapshot"}, 0, {"validation_exception": 1}, f"merge: {READ_TABLE_DELETES}."),
-        (
-            {"isolation": "snapshot", "overwrite": "overwrite_files"},
-            0,
-            {"validation_exception": 1},
-            f"merge: {SENTENCES['validation_exception']}.",
-        ),
-        ({"read": "files"}, 0, {"validation_exception": 1}, f"merge: {SENTENCES['validation_exception']}."),
+        ({"isolation": "snapshot", "overwrite": "overwrite_files"}, 0, {"validation_exception": 1}, FOUND_CONFLICTS),
+        ({"read": "files"}, 0, {"validation_exception": 1}, FOUND_CONFLICTS),
         ({"read": "partitions"}, 0, {"validation_exception": 1}, f"merge: {READ_PARTITIONS}."),
         ({}, 0, {"validation_exception": 1, "retries_exhausted": 2}, "merge: each of its 7 attempts lost to a commit"),
         ({}, 0, {"commit_state_unknown": 1}, None),

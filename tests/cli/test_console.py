@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 
 import pytest
 import typer
@@ -16,41 +15,25 @@ from typer.testing import CliRunner
 from endive.cli.console import EndiveGroup, Terminated
 from endive.errors import OutputError
 
-SLEEPER = textwrap.dedent(
-    """
-    import signal, time
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it puts in the background
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, under which these tests may run, asks for it to be ignored
-    import typer
-    from endive.cli.console import EndiveGroup
-    app = typer.Typer(cls=EndiveGroup)
-    @app.command()
-    def sleep():
-        try:
-            print("asleep", flush=True)
-            time.sleep(3_600)
-        finally:
-            print("tidied", flush=True)
-    @app.command()
-    def other(): ...
-    app()
-    """
-)
-
-
-UNICODE = textwrap.dedent(
-    """
-    import typer
-    from endive.cli.console import EndiveGroup
-    app = typer.Typer(cls=EndiveGroup)
-    @app.command()
-    def show():
-        print("a \\u2265 b")
-    @app.command()
-    def other(): ...
-    app()
-    """
-)
+PROGRAM = """
+import signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it puts in the background
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, under which these tests may run, asks for it to be ignored
+import typer
+from endive.cli.console import EndiveGroup
+app = typer.Typer(cls=EndiveGroup)
+@app.command()
+def sleep():
+    try:
+        print("asleep", flush=True)
+        time.sleep(3_600)
+    finally:
+        print("tidied", flush=True)
+@app.command()
+def show():
+    print("a \\u2265 b")
+app()
+"""
 
 
 def app_that_raises(error: BaseException) -> typer.Typer:
@@ -109,7 +92,7 @@ def test_a_mistake_of_ours_shows_its_traceback_when_asked_to(monkeypatch: pytest
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_every_polite_signal_is_answered_at_once_and_tidies_up_even_if_the_parent_ignores_it(number: int) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", SLEEPER, "sleep"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, "sleep"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert "asleep\n" == process.stdout.readline()
@@ -131,7 +114,7 @@ def test_closed_streams_are_no_reason_for_a_traceback() -> None:
 def test_a_terminal_without_unicode_is_no_reason_for_a_traceback() -> None:
     variables = {**os.environ, "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0", "LC_ALL": "C"}
     found = subprocess.run(
-        [sys.executable, "-c", UNICODE, "show"],
+        [sys.executable, "-c", PROGRAM, "show"],
         env=variables,
         capture_output=True,
         text=True,

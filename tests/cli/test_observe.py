@@ -34,22 +34,18 @@ def took(n: int) -> int:
 
 
 def test_a_log_becomes_a_folder_with_trace_configuration_findings_and_page(log, tmp_path):
-    result = invoke("observe", log, "--out", tmp_path / "seen")
+    result = invoke("observe", log, "--out", tmp_path / "seen", "--json")
 
     assert 0 == result.exit_code, result.output
-    assert ["endive.toml", "observation.json", "page.html", "trace.csv"] == sorted(
-        each.name for each in (tmp_path / "seen").iterdir()
-    )
+    files = sorted(each.name for each in (tmp_path / "seen").iterdir())
+    assert ["endive.toml", "observation.json", "page.html", "trace.csv"] == files
     (source,) = load_observed(tmp_path / "seen").to_dict()["source"]
     assert ("periodic", 10_000.0) == (source["arrivals"]["kind"], source["arrivals"]["period_ms"])
-
-
-def test_what_is_printed_as_json_is_what_was_written(log, tmp_path):
-    printed = json.loads(invoke("observe", log, "--out", tmp_path / "seen", "--json").stdout)["tables"][0]
+    (printed,) = json.loads(result.stdout)["tables"]
     written = json.loads((tmp_path / "seen" / "observation.json").read_text())
-
-    assert (60, {"append": 60}) == (printed["commits"], printed["operations"])
-    assert written["sources"] == printed["sources"]
+    assert (60, {"append": 60}, written["sources"]) == tuple(
+        printed[key] for key in ("commits", "operations", "sources")
+    )
 
 
 def test_a_replay_says_that_the_model_does_not_explain_a_store_that_is_another(log, tmp_path):
@@ -74,11 +70,15 @@ def test_a_replay_with_a_change_shows_what_would_happen(log, tmp_path):
     assert 2 * commits["model"] == pytest.approx(commits["changed"], rel=0.04)
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path):
-    result = invoke("replay", tmp_path)
+def test_a_folder_that_is_none_is_refused_and_one_with_other_files_stays_untouched(log, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
 
-    assert 2 == result.exit_code
-    assert "is not a folder that endive observe wrote" in result.stderr
+    replayed, observed = invoke("replay", tmp_path), invoke("observe", log, "--out", tmp_path / "mine")
+
+    assert (2, 2) == (replayed.exit_code, observed.exit_code)
+    assert "is not a folder that endive observe wrote" in replayed.stderr
+    assert ["thesis.txt"] == [each.name for each in (tmp_path / "mine").iterdir()]
 
 
 def test_a_history_that_is_too_short_is_refused_and_nothing_is_written(tmp_path):
@@ -90,16 +90,6 @@ def test_a_history_that_is_too_short_is_refused_and_nothing_is_written(tmp_path)
     assert 2 == result.exit_code
     assert "has 2 snapshots in its history; at least 3 are needed: 499 were expired." in result.stderr
     assert not (tmp_path / "seen").exists()
-
-
-def test_a_folder_with_other_files_stays_untouched(log, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("x")
-
-    result = invoke("observe", log, "--out", tmp_path / "mine")
-
-    assert 2 == result.exit_code
-    assert ["thesis.txt"] == [each.name for each in (tmp_path / "mine").iterdir()]
 
 
 def test_no_credential_reaches_the_folder_or_the_terminal(real_table, tmp_path):

@@ -44,6 +44,7 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
 
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     assert answer.exit_code == 0
+    assert max(map(len, answer.stdout.splitlines())) <= 100
     for expected in (
         "study, 16 runs: every source; brackets are 95 % intervals",
         "default 32 of 48 committed, 16 retries 66.7 % [52.5, 78.3] 0.125 300 ms 400 ms 400 ms",
@@ -67,12 +68,6 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
         assert expected in lines
 
 
-def test_no_line_of_piped_tables_is_wider_than_a_hundred_columns(endive, simulation, config_path):
-    answer = endive("run", config_path)
-
-    assert max(len(line) for line in answer.stdout.splitlines()) <= 100
-
-
 def test_a_label_is_shown_instead_of_the_files_name(endive, simulation, config_path):
     answer = endive("run", config_path, "--set", 'experiment.label="[bold]mine"')
 
@@ -88,15 +83,12 @@ def test_seed_and_set_change_the_configuration(endive, simulation, config_path):
 
 
 @pytest.mark.parametrize("engine", ["auto", "reference", "compiled"])
-def test_the_engine_that_is_asked_for_runs(endive, simulation, config_path, engine):
+def test_the_engine_that_is_asked_for_runs_and_reports_no_progress_where_nobody_looks(
+    endive, simulation, config_path, engine
+):
     endive("run", config_path, "--engine", engine)
 
     assert [run["engine"] for run in simulation.runs] == [engine, *["auto"] * 15]  # the others only add their doubt
-
-
-def test_nothing_reports_progress_where_nobody_looks(endive, simulation, config_path):
-    endive("run", config_path)
-
     assert {run["progress"] for run in simulation.runs} == {None}
 
 
@@ -154,10 +146,8 @@ def test_a_configuration_writes_nothing_outside_the_folder_that_was_named(
 ):
     answer = endive("run", config_path, "--set", f"simulation.output_path='{path}'", "--out", tmp_path / "run")
 
-    assert answer.exit_code == 2
+    assert (answer.exit_code, simulation.runs, names(tmp_path)) == (2, [], ["study.toml"])
     assert f"simulation.output_path = {path!r} must be a relative path without '..'" in answer.stderr
-    assert simulation.runs == []
-    assert names(tmp_path) == ["study.toml"]
 
 
 def test_a_link_out_of_the_output_folder_is_not_followed(endive, simulation, config_path, tmp_path, monkeypatch):
@@ -167,39 +157,35 @@ def test_a_link_out_of_the_output_folder_is_not_followed(endive, simulation, con
     monkeypatch.chdir(tmp_path / "here")
     answer = endive("run", config_path, "--set", "simulation.output_path=link/txns.parquet")
 
-    assert answer.exit_code == 2
+    assert (answer.exit_code, names(tmp_path / "elsewhere")) == (2, [])
     assert "leads out of" in answer.stderr
-    assert names(tmp_path / "elsewhere") == []
 
 
-def test_the_output_path_is_not_one_of_the_files_of_a_run(endive, simulation, config_path, tmp_path):
-    answer = endive("run", config_path, "--set", "simulation.output_path=summary.json", "--out", tmp_path / "run")
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("summary.json", "is the name of another file of a run"),
+        ("no/t.parquet", "the folder does not exist; create it first.\n"),
+    ],
+)
+def test_an_output_path_that_cannot_be_is_refused_before_anything_runs(
+    endive, simulation, config_path, tmp_path, monkeypatch, path, problem
+):
+    monkeypatch.chdir(tmp_path)
+    answer = endive("run", config_path, "--set", f"simulation.output_path={path}")
 
-    assert answer.exit_code == 2
-    assert "is the name of another file of a run" in answer.stderr
+    assert (answer.exit_code, simulation.runs) == (2, [])
+    assert problem in answer.stderr
 
 
 def test_a_folder_of_something_else_is_refused_before_anything_runs(endive, simulation, config_path, tmp_path):
     answer = endive("run", config_path, "--out", tmp_path)
 
-    assert answer.exit_code == 2
-    assert answer.stdout == ""
+    assert (answer.exit_code, answer.stdout, simulation.runs) == (2, "", [])
     assert answer.stderr == (
         f"error: Cannot write {tmp_path}: it holds files that are not of a run (study.toml). "
         "Choose an empty or a new folder.\n"
     )
-    assert simulation.runs == []
-
-
-def test_an_output_path_that_cannot_be_written_is_refused_before_anything_runs(
-    endive, simulation, config_path, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    answer = endive("run", config_path, "--set", "simulation.output_path=no/t.parquet")
-
-    assert answer.exit_code == 2
-    assert answer.stderr.endswith("the folder does not exist; create it first.\n")
-    assert simulation.runs == []
 
 
 # ---- failures --------------------------------------------------------------------------------------
@@ -247,17 +233,15 @@ def test_a_file_that_is_no_result_is_replaced_only_by_force(endive, simulation, 
     assert endive(*wanted).exit_code == 0  # a result of ours may be replaced
 
 
-def test_an_interrupt_is_one_line(endive, simulation, config_path):
+def test_an_interrupt_is_one_line_and_a_defect_of_ours_is_not_dressed_up_as_the_users_error(
+    endive, simulation, config_path
+):
     simulation.failure = KeyboardInterrupt()
     answer = endive("run", config_path)
-
     assert (answer.exit_code, answer.stdout, answer.stderr) == (130, "", "interrupted\n")
 
-
-def test_a_defect_of_our_own_is_not_dressed_up_as_the_users_error(endive, simulation, config_path):
     simulation.failure = ZeroDivisionError()
     answer = endive("run", config_path)
-
     assert answer.exit_code == 70
     assert "error: ZeroDivisionError" in answer.stderr
     assert "a mistake in Endive, not in what you asked for" in answer.stderr

@@ -5,12 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
-from endive.answers.replicate import Replicator
-from endive.answers.run_answer import RunAnswer
 from endive.config import load_simulation_config
-from endive.config.slo import objective_of
 from endive.config.unsaid import reading_unsaid
-from endive.explore.figures import answer_event
 from endive.report import page
 
 MERGE = """
@@ -79,10 +75,3 @@ def test_the_report_of_a_study_says_so_below_its_answer(endive, sentence, tmp_pa
     folder = write_synthetic(tmp_path / "out", study, warnings=[warning])
 
     assert f"warning: {sentence}" in words(endive("report", folder).stdout)
-
-
-def test_the_live_page_says_so(merge, sentence):
-    config = load_simulation_config(merge)
-    answer = RunAnswer(config, Replicator().samples(config, range(1)), objective_of(config, None), "merge")
-
-    assert sentence in answer_event(answer, stage="full", share=1.0)["warnings"]

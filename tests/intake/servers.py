@@ -12,7 +12,22 @@ from typing import ClassVar
 ENDLESS, DRIPPING, REDIRECTING, DRIPPING_HEADERS = "/endless", "/dripping", "/redirecting", "/slow-headers"
 
 
-class Unkind(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """One that says nothing on the terminal, and sends an answer in one go."""
+
+    def send(self, status: int, content: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Unkind(Handler):
     """Behaves as its path says; ``elsewhere`` is where a redirect leads, ``answers`` what other paths get."""
 
     elsewhere = ""
@@ -29,41 +44,29 @@ class Unkind(BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))
-        self.send_response(200)
-        self.send_header("ETag", '"1"')
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.send(200, ETag='"1"')
 
     do_POST = do_GET  # noqa: N815
     do_DELETE = do_PUT  # noqa: N815
 
     def answer(self, path: str) -> None:
+        body = self.answers.get(path, self.answers.get("*"))
         if path.startswith(REDIRECTING):
-            self.send_response(307)
-            self.send_header("Location", self.elsewhere)
-            self.end_headers()
-            return
-        if path.startswith(DRIPPING_HEADERS):
+            self.send(307, Location=self.elsewhere)
+        elif path.startswith(DRIPPING_HEADERS):
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
             self.drip(b"X")
-        body = self.answers.get(path, self.answers.get("*"))
-        if body is None and not path.startswith((ENDLESS, DRIPPING)):
-            self.send_response(404)
-            self.send_header("Content-Length", "0")
+        elif body is not None:
+            self.send(200, body, Content_Type="application/json")
+        elif path.startswith((ENDLESS, DRIPPING)):
+            self.send_response(200)
             self.end_headers()
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        if body is not None:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if body is not None:
-            self.wfile.write(body)
-        elif path.startswith(DRIPPING):
-            self.drip(b" ")
-        else:
+            if path.startswith(DRIPPING):
+                self.drip(b" ")
             while True:
                 self.wfile.write(b" " * 65_536)
+        else:
+            self.send(404)
 
     def drip(self, byte: bytes) -> None:
         while True:
@@ -71,20 +74,24 @@ class Unkind(BaseHTTPRequestHandler):
             self.wfile.flush()
             time.sleep(0.05)
 
-    def log_message(self, *_: object) -> None:
-        pass
+
+@contextmanager
+def listening(server: ThreadingHTTPServer) -> Iterator[str]:
+    """The address of a server while it serves."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 @contextmanager
 def serving(*, elsewhere: str = "", answers: dict[str, bytes] | None = None) -> Iterator[tuple[str, list[str]]]:
-    """The address of such a server, and the paths it was asked for."""
+    """The address of an unkind server, and the paths it was asked for."""
     asked: list[str] = []
     handler = type("Handler", (Unkind,), {"elsewhere": elsewhere, "answers": answers or {}, "asked": asked})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
+    with listening(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as address:
+        yield address, asked

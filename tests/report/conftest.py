@@ -16,32 +16,14 @@ LOADS = (0.5, 1, 2, 4, 8)
 def two_protocols(tmp_path_factory) -> Path:
     """Five loads, two protocols, three seeds; a table takes 3 and 3.15 txns/s."""
     study = SyntheticStudy("two_protocols", {"load_per_s": LOADS, "commit.protocol": ("iceberg", "merge")})
-    warnings = [
-        {
-            "study": "two_protocols",
-            "point": 4,
-            "warning": "unsteady_window",
-            "value": 0.3,
-            "text": "It changed by 30 %.",
-        },
-        {
-            "study": "two_protocols",
-            "point": 8,
-            "warning": "unsteady_window",
-            "value": 0.4,
-            "text": "It changed by 40 %.",
-        },
-        {
-            "study": "two_protocols",
-            "point": 9,
-            "seed": 2,
-            "run_id": "r",
-            "warning": "still_committing",
-            "value": 0.02,
-            "text": "2.0% of the window's txns were still committing.",
-        },
-        {"study": "two_protocols", "warning": "single_seed", "value": 1, "text": "1 of 10 has a single seed."},
+    committing = "2.0% of the window's txns were still committing."
+    told = [
+        {"point": 4, "warning": "unsteady_window", "value": 0.3, "text": "It changed by 30 %."},
+        {"point": 8, "warning": "unsteady_window", "value": 0.4, "text": "It changed by 40 %."},
+        {"point": 9, "seed": 2, "run_id": "r", "warning": "still_committing", "value": 0.02, "text": committing},
+        {"warning": "single_seed", "value": 1, "text": "1 of 10 has a single seed."},
     ]
+    warnings = [{"study": "two_protocols", **each} for each in told]
     return write_synthetic(tmp_path_factory.mktemp("two_protocols"), study, warnings=warnings)
 
 

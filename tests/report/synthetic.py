@@ -208,19 +208,14 @@ class SyntheticStudy:
     def _figures(self, point: int) -> list[Row]:
         history = ("all", "all", {"phase_history_mean_ms": 10.0 * (1 + self.pressure(point))})
         groups = [(scope, name, self.figures(point, scope, name, share)) for scope, name, share in self.groups]
-        return [
-            {
-                **{"study": self.name, "point": point, "scope": scope, "name": name, "figure": figure},
-                **{"unit": "ms", "seeds": self.seeds, "mean": value},
-                **{
-                    key.removeprefix(f"{figure}_"): end
-                    for key, end in self.spread(figure, value).items()
-                    if key != figure
-                },
-            }
-            for scope, name, figures in (history, *groups)
-            for figure, value in figures.items()
-        ]
+        head = {"study": self.name, "point": point, "unit": "ms", "seeds": self.seeds}
+        found = []
+        for scope, name, figures in (history, *groups):
+            for figure, value in figures.items():
+                ends = {key.removeprefix(f"{figure}_"): end for key, end in self.spread(figure, value).items()}
+                ends["mean"] = ends.pop(figure)
+                found.append({**head, "scope": scope, "name": name, "figure": figure, **ends})
+        return found
 
     def _phases(self, group: Row, figures: Row) -> list[Row]:
         total = figures["commit_latency_mean_ms"]
@@ -268,17 +263,11 @@ class SyntheticStudy:
     def _attempts(self, group: Row, figures: Row) -> list[Row]:
         committed, aborted = round(1000 * figures["success_rate"]), round(1000 * (1 - figures["success_rate"]))
         bins = ((1, 1, committed // 2, 0), (2, 2, committed - committed // 2, 0), (4, 5, 0, aborted))
+        names = ("attempts_low", "attempts_high", "txns_committed", "txns_aborted")
         return [
-            {
-                **group,
-                "attempts_low": low,
-                "attempts_high": high,
-                "txns_committed": done,
-                "txns_aborted": lost,
-                "share": (done + lost) / 1000,
-            }
-            for low, high, done, lost in bins
-            if done or lost
+            {**group, **dict(zip(names, each, strict=True)), "share": sum(each[2:]) / 1000}
+            for each in bins
+            if any(each[2:])
         ]
 
     def _convoy(self, group: Row, name: str) -> list[Row]:
@@ -318,24 +307,8 @@ class SyntheticStudy:
         ]
 
 
-TITLES = {
-    name: name.capitalize()
-    for name in (
-        "configurations",
-        "sustained",
-        "runs",
-        "operations",
-        "sources",
-        "figures",
-        "phases",
-        "requests",
-        "conflicts",
-        "attempts",
-        "convoy",
-        "timeline",
-        "warnings",
-    )
-}
+_TABLES = "configurations sustained runs operations sources figures phases requests conflicts attempts convoy timeline"
+TITLES = {name: name.capitalize() for name in (*_TABLES.split(), "warnings")}
 
 
 def write_synthetic(folder: Path, *studies: SyntheticStudy, warnings: Sequence[Row] = ()) -> Path:

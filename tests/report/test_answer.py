@@ -18,7 +18,7 @@ def plain(name="study", **options):
     return SyntheticStudy(name, {"load_per_s": (1, 2, 4, 8)}, has_groups=False, **options)
 
 
-def test_the_load_that_meets_the_objective_comes_first_with_its_success_and_that_of_the_next_load(tmp_path):
+def test_the_load_that_meets_the_objective_comes_first_then_the_reason_the_most_commits_and_the_price(tmp_path):
     answer = answer_of(tmp_path, plain())
 
     assert (
@@ -26,20 +26,15 @@ def test_the_load_that_meets_the_objective_comes_first_with_its_success_and_that
         "at least 99 % of txns commit up to 2 txns/s (100 % [97.5, 100]); at 4 txns/s it is 75.0 % [73.1, 76.9]; "
         "cannot tell: more seeds would." == answer.headline
     )
-
-
-def test_the_reason_of_the_first_miss_follows(tmp_path):
-    assert answer_of(tmp_path, plain()).paragraph.startswith("At 4 txns/s, every abort is for retries exhausted.")
-
-
-def test_the_most_commits_are_told_with_the_share_that_succeeds_and_where_time_goes(tmp_path):
-    text = answer_of(tmp_path, plain()).paragraph
-
-    assert (
+    assert answer.paragraph.startswith("At 4 txns/s, every abort is for retries exhausted.")
+    for told in (
         "The most commits are 3.00 txns/s [2.93, 3.07] (4 txns/s), where 75.0 % of txns succeed; 40 % of commit time "
-        "is backoff there." in text
-    )
-    assert "they are" not in text  # 3.00 at 8 txns/s too
+        "is backoff there.",
+        "P95 of commit latency goes from 200 ms [195, 205] to 1,100 ms [1,073, 1,127], of the 37.5 % that commit",
+        "takes 78.2 [76.3, 80.2] requests instead of 10.7 [10.4, 10.9]",
+    ):
+        assert told in answer.paragraph
+    assert "they are" not in answer.paragraph  # 3.00 at 8 txns/s too
 
 
 def test_fewer_commits_under_more_load_are_told_if_seeds_leave_no_doubt(tmp_path):
@@ -52,16 +47,6 @@ def test_fewer_commits_under_more_load_are_told_if_seeds_leave_no_doubt(tmp_path
     assert "; at 8 txns/s they are 1.50 txns/s [1.46, 1.54]" in answer_of(tmp_path, study).paragraph
 
 
-def test_the_price_in_latency_says_how_many_txns_it_is_of(tmp_path):
-    text = answer_of(tmp_path, plain()).paragraph
-
-    assert (
-        "P95 of commit latency goes from 200 ms [195, 205] to 1,100 ms [1,073, 1,127], of the 37.5 % that commit"
-        in text
-    )
-    assert "takes 78.2 [76.3, 80.2] requests instead of 10.7 [10.4, 10.9]" in text
-
-
 def test_series_that_agree_are_told_together(report):
     assert (
         "By the estimates alone, "
@@ -71,55 +56,48 @@ def test_series_that_agree_are_told_together(report):
     )
 
 
-def test_series_that_differ_are_told_apart(tmp_path):
-    axes = {"load_per_s": (1, 2, 3.02, 8), "commit.protocol": ("iceberg", "merge")}
-    study = SyntheticStudy("study", axes, has_groups=False, capacity_per_s=2.9)  # the second takes 3.045
-
-    assert (
-        "By the estimates alone, "
+WAYS = ("iceberg", "spec", "merge", "pyiceberg")
+HEADLINES = {
+    "series that differ are told apart": (
+        {"load_per_s": (1, 2, 3.02, 8), "commit.protocol": ("iceberg", "merge")},
+        2.9,  # the second takes 3.045
         "at least 99 % of txns commit up to 3.02 txns/s with merge; up to 2 txns/s with iceberg; cannot tell: "
-        "more seeds would." == answer_of(tmp_path, study).headline
-    )
-
-
-def test_four_ways_of_one_axis_are_each_told_with_where_they_end(tmp_path):
-    """Each further way takes a twentieth more load; the first meets the objective nowhere."""
-    ways = ("iceberg", "spec", "merge", "pyiceberg")
-    study = SyntheticStudy("study", {"load_per_s": (3.1, 3.25, 3.4, 8), "commit.protocol": ways}, has_groups=False)
-    answer = answer_of(tmp_path, study)
-
-    assert (
-        "By the estimates alone, "
+        "more seeds would.",
+    ),
+    "four ways of one axis are each told with where they end": (
+        {"load_per_s": (3.1, 3.25, 3.4, 8), "commit.protocol": WAYS},
+        3.0,  # each further way takes a twentieth more; the first meets the objective nowhere
         "at least 99 % of txns commit up to 3.4 txns/s with pyiceberg; up to 3.25 txns/s with merge; up to 3.1 txns/s "
-        "with spec; nowhere with iceberg; cannot tell" in answer.headline
-    )
-    assert ("iceberg", "nowhere") == answer.rows[0][:2]
-
-
-def test_many_curves_are_told_along_the_axis_that_decides_the_most(tmp_path):
-    """Each further value adds a twentieth to the capacity, and the second axis has one more than the first."""
-    axes = {
-        "load_per_s": (1, 2.95, 3.1, 3.25, 3.4, 8),
-        "commit.protocol": ("iceberg", "merge"),
-        "storage.provider": ("s3", "s3x", "azure"),
-    }
-    study = SyntheticStudy("study", axes, has_groups=False)
-
-    assert (
-        "By the estimates alone, "
+        "with spec; nowhere with iceberg; cannot tell",
+    ),
+    "many curves are told along the axis that decides the most": (
+        {
+            "load_per_s": (1, 2.95, 3.1, 3.25, 3.4, 8),
+            "commit.protocol": ("iceberg", "merge"),
+            "storage.provider": ("s3", "s3x", "azure"),
+        },
+        3.0,
         "at least 99 % of txns commit up to 3.25 txns/s at worst and up to 3.4 txns/s at best with Azure; up to 3.1 "
         "txns/s at worst and up to 3.25 txns/s at best with S3 Express; up to 2.95 txns/s at worst and up to 3.1 "
-        "txns/s at best with S3, depending on protocol; cannot tell" in answer_of(tmp_path, study).headline
-    )
+        "txns/s at best with S3, depending on protocol; cannot tell",
+    ),
+    "a load that never misses is not called a limit": (
+        {"load_per_s": (1, 2, 4, 8)},
+        100.0,
+        "at least 99 % of txns commit everywhere from 1 to 8 txns/s; ",
+    ),
+}
 
 
-def test_a_load_that_never_misses_is_not_called_a_limit(tmp_path):
-    answer = answer_of(tmp_path, plain(capacity_per_s=100.0))
+@pytest.mark.parametrize(("axes", "capacity_per_s", "headline"), HEADLINES.values(), ids=HEADLINES)
+def test_the_headline_says_where_each_curve_ends(tmp_path, axes, capacity_per_s, headline):
+    answer = answer_of(tmp_path, SyntheticStudy("study", axes, has_groups=False, capacity_per_s=capacity_per_s))
 
-    assert answer.headline.startswith(
-        "By the estimates alone, at least 99 % of txns commit everywhere from 1 to 8 txns/s; "
-    )
-    assert "The objective is missed nowhere" == answer.lines[2]
+    assert answer.headline.startswith(f"By the estimates alone, {headline}")
+    if capacity_per_s == 100.0:
+        assert "The objective is missed nowhere" == answer.lines[2]
+    if "nowhere with iceberg" in headline:
+        assert ("iceberg", "nowhere") == answer.rows[0][:2]
 
 
 def test_a_study_that_never_meets_the_objective_says_so_with_its_best(tmp_path):
@@ -161,10 +139,10 @@ def test_a_doubt_says_how_many_more_txns_would_tell(tmp_path, monkeypatch):
 
 
 def test_what_is_sure_is_told_without_a_doubt(tmp_path):
-    sure = plain(objective="success_rate >= 90 %")
+    headline = answer_of(tmp_path, plain(objective="success_rate >= 90 %")).headline
 
-    assert "At least 90 % of txns commit up to 2 txns/s" in answer_of(tmp_path, sure).headline
-    assert "cannot tell" not in answer_of(tmp_path, sure).headline
+    assert "At least 90 % of txns commit up to 2 txns/s" in headline
+    assert "cannot tell" not in headline
 
 
 def test_the_terminal_gets_five_lines(report):
@@ -176,8 +154,7 @@ def test_the_terminal_gets_five_lines(report):
 
 
 def test_one_configuration_is_described_not_compared(tmp_path):
-    study = SyntheticStudy("one", {"load_per_s": (1,)}, seeds=1, has_groups=False)
-    answer = answer_of(tmp_path, study)
+    answer = answer_of(tmp_path, SyntheticStudy("one", {"load_per_s": (1,)}, seeds=1, has_groups=False))
 
     assert "The objective (success_rate >= 99 %) cannot be told yet (more seeds would): it is 100 %." == answer.headline
     assert "One configuration, 1 seed: nothing is compared here." == answer.scale

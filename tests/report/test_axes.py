@@ -34,36 +34,30 @@ def test_values_that_grow_by_factors_belong_on_a_logarithmic_axis(values, is_log
     assert is_log == is_log_spaced(values)
 
 
-def test_the_study_file_chooses_the_axes(tmp_path):
-    asked = {"x": "catalog.num_tables", "series": "storage.provider", "panel": "load_per_s"}
-    axes = {"load_per_s": (1, 2), "catalog.num_tables": (1, 2, 5), "storage.provider": ("s3", "gcp")}
-
-    assert (["catalog.num_tables", "storage.provider", "load_per_s"], []) == keys(
-        layout_of(tmp_path, axes, report=asked)
-    )
-
-
-def test_without_a_choice_the_load_is_along_the_page_and_names_are_colours(tmp_path):
-    axes = {"catalog.num_tables": (1, 2, 5), "load_per_s": (1, 2), "storage.provider": ("s3", "gcp")}
-
-    assert (["load_per_s", "storage.provider", "catalog.num_tables"], []) == keys(layout_of(tmp_path, axes))
-
-
-def test_an_axis_that_finds_no_place_gets_a_selector(tmp_path):
-    axes = {
-        "load_per_s": (1, 2),
-        "storage.provider": ("s3", "gcp"),
-        "commit.protocol": ("iceberg", "merge"),
-        "catalog.type": ("cas", "append"),
-    }
-
-    assert (["load_per_s", "storage.provider", "commit.protocol"], ["catalog.type"]) == keys(layout_of(tmp_path, axes))
+LOAD, TABLES, STORES = {"load_per_s": (1, 2)}, {"catalog.num_tables": (1, 2, 5)}, {"storage.provider": ("s3", "gcp")}
+FOUR = {**LOAD, **STORES, "commit.protocol": ("iceberg", "merge"), "catalog.type": ("cas", "append")}
+ASKED = {"x": "catalog.num_tables", "series": "storage.provider", "panel": "load_per_s"}
+LAYOUTS = {
+    "as the study file asks": ({**LOAD, **TABLES, **STORES}, ASKED, list(ASKED.values()), []),
+    "the load along the page, names as colours": (
+        {**TABLES, **LOAD, **STORES},
+        None,
+        ["load_per_s", "storage.provider", "catalog.num_tables"],
+        [],
+    ),
+    "a selector for what finds no place": (
+        FOUR,
+        None,
+        ["load_per_s", "storage.provider", "commit.protocol"],
+        ["catalog.type"],
+    ),
+    "no place for an axis of one value": ({"load_per_s": (1,), "storage.provider": ("s3",)}, None, [None] * 3, []),
+}
 
 
-def test_an_axis_with_one_value_has_no_place(tmp_path):
-    layout = layout_of(tmp_path, {"load_per_s": (1,), "storage.provider": ("s3",)})
-
-    assert ([None, None, None], []) == keys(layout)
+@pytest.mark.parametrize(("axes", "asked", "roles", "others"), LAYOUTS.values(), ids=LAYOUTS)
+def test_axes_have_these_places(tmp_path, axes, asked, roles, others):
+    assert (roles, others) == keys(layout_of(tmp_path, axes, report=asked))
 
 
 def test_an_axis_that_another_decides_has_no_place(tmp_path):

@@ -27,7 +27,7 @@ BASELINE = Path(__file__).parent / "layout"
 WIDTHS = (1280, 390)
 PICTURED = ("latency-throughput", "success", "phases", "attempts", "timeline")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
+FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--no-first-run",
@@ -36,7 +36,7 @@ FLAGS = (
     "--disable-sync",
     "--force-device-scale-factor=1",
     "--hide-scrollbars",
-)
+]
 PATIENCE_MS = 180_000  # a machine may be busy
 DIFFERENCE_MAX = 2.5  # of 255: another font makes at most 1.9, bars that are gone 37
 
@@ -124,7 +124,7 @@ def browser() -> Iterator[Any]:
     if path is None:
         pytest.skip(f"no browser on this machine (looked for {', '.join(BROWSERS)}); Debian: apt install chromium")
     with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield launched
         launched.close()
 
@@ -295,7 +295,7 @@ def draw_baseline() -> None:
     BASELINE.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = write_page(Path(folder))
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         for width in WIDTHS:
             page = open_page(browser, path, width)
             lines = ",\n".join(f" {json.dumps(box)}" for box in page.boxes)

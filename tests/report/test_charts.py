@@ -28,6 +28,9 @@ ALL = [
 ]
 
 
+CONVOY, NO_TXNS = "The convoy: what catching up costs", "the sweep kept no single txns (--detail runs)."
+
+
 def section_of(folder, *args, **options):
     return make_report(write_synthetic(folder, SyntheticStudy(*args, **options))).sections[0]
 
@@ -78,18 +81,12 @@ def test_two_axes_of_numbers_get_a_heatmap_with_hatched_cells(grid):
     assert "url(#hatch)" in json.dumps(heatmap.variants[0].spec)
 
 
-def test_a_logarithmic_sweep_gets_a_logarithmic_axis(report):
-    layers = chart(report.sections[0], "success").variants[0].spec["layer"]
-    scales = [layer["encoding"]["x"]["scale"]["type"] for layer in layers if "x" in layer["encoding"]]
-
-    assert {"log"} == set(scales)
-
-
-def test_an_even_sweep_keeps_a_linear_axis(tmp_path):
-    section = section_of(tmp_path, "even", {"load_per_s": (1, 2, 3, 4, 5)})
+@pytest.mark.parametrize(("loads", "scale"), [((0.5, 1, 2, 4, 8), "log"), ((1, 2, 3, 4, 5), None)])
+def test_a_logarithmic_sweep_gets_a_logarithmic_axis_and_an_even_one_a_linear(tmp_path, loads, scale):
+    section = section_of(tmp_path, "loads", {"load_per_s": loads})
     layers = chart(section, "success").variants[0].spec["layer"]
 
-    assert all("type" not in layer["encoding"]["x"]["scale"] for layer in layers if "x" in layer["encoding"])
+    assert {scale} == {layer["encoding"]["x"]["scale"].get("type") for layer in layers if "x" in layer["encoding"]}
 
 
 def test_points_that_miss_the_objective_are_hollow(report):
@@ -134,21 +131,23 @@ def test_every_axis_of_every_chart_has_a_title(grid, report):
                 assert all(titles), one.id
 
 
-def test_a_sweep_without_single_txns_says_which_charts_that_costs(tmp_path):
-    section = section_of(tmp_path, "runs_only", {"load_per_s": (1, 2, 4)}, detail="runs")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"detail": "runs"}, dict.fromkeys(("Attempts per txn", "Commits over simulated time", CONVOY), NO_TXNS)),
+        (
+            {"has_groups": False},
+            {
+                "By operation type": "every txn has the same operation type.",
+                "By source": "every txn has the same source.",
+            },
+        ),
+    ],
+)
+def test_a_chart_that_is_left_out_says_why(tmp_path, options, expected):
+    section = section_of(tmp_path, "study", {"load_per_s": (1, 2, 4)}, **options)
 
-    told = {omission.title: omission.why for omission in section.omissions}
-    why = "the sweep kept no single txns (--detail runs)."
-    assert why == told["Attempts per txn"] == told["Commits over simulated time"]
-    assert why == told["The convoy: what catching up costs"]
-
-
-def test_a_study_of_one_operation_and_source_says_so(tmp_path):
-    section = section_of(tmp_path, "alone", {"load_per_s": (1, 2, 4)}, has_groups=False)
-
-    told = {omission.title: omission.why for omission in section.omissions}
-    assert "every txn has the same operation type." == told["By operation type"]
-    assert "every txn has the same source." == told["By source"]
+    assert expected.items() <= {omission.title: omission.why for omission in section.omissions}.items()
 
 
 def test_one_configuration_with_one_seed_is_drawn_without_curves(tmp_path):

@@ -13,18 +13,14 @@ from endive.report.charts.run_chart import CURVE_POINTS, Late, freshness_spec, l
 from endive.report.report import make_report
 from endive.report.run_page import ages_by_source, late_by_source
 
+JOBS = {"kind": "jobs", "jobs": 4, "period_ms": 3_000.0}
 CONFIG = {
     "simulation": {"duration_ms": 120_000.0, "warmup_ms": 10_000.0, "cooldown_ms": 5_000.0},
     "storage": {"provider": "s3"},
     "catalog": {"type": "service", "latency_ms": 4.0},
     "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}, "retry": 1},
     "source": [
-        {
-            "name": "stream",
-            "arrivals": {"kind": "jobs", "jobs": 4, "period_ms": 3_000.0},
-            "after_failure": "carried",
-            "fresh_within_ms": 5_000.0,
-        },
+        {"name": "stream", "arrivals": JOBS, "after_failure": "carried", "fresh_within_ms": 5_000.0},
         {"name": "other", "arrivals": {"kind": "poisson", "per_s": 1.0}, "operation_types": {"rewrite_files": 1.0}},
     ],
 }

@@ -57,22 +57,26 @@ def data(text: str):
 
 
 def test_nothing_of_the_page_is_fetched(render, report):
-    for tag, attributes in outline(render(report)).elements:
+    """And it forbids requests itself."""
+    elements = outline(render(report)).elements
+    policies = [each["content"] for _, each in elements if each.get("http-equiv") == "Content-Security-Policy"]
+
+    for tag, attributes in elements:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base")
         assert "src" not in attributes
         assert not (attributes.get("href") or "#").startswith(("http", "//"))
-
-
-def test_the_page_forbids_requests(render, report):
-    policies = [
-        attributes["content"]
-        for tag, attributes in outline(render(report)).elements
-        if attributes.get("http-equiv") == "Content-Security-Policy"
-    ]
-
     assert 1 == len(policies)
     assert policies[0].startswith("default-src 'none';")
     assert "connect-src" not in policies[0]
+
+
+def test_identifiers_are_unique_and_the_first_thing_a_keyboard_reaches_is_the_way_to_the_answer(render, report):
+    elements = outline(render(report)).elements
+    names = [attributes["id"] for _, attributes in elements if "id" in attributes]
+    reachable = [attributes for tag, attributes in elements if tag in ("a", "button", "select", "summary")]
+
+    assert len(names) == len(set(names))
+    assert ("skip", "#main") == (reachable[0]["class"], reachable[0]["href"])
 
 
 def test_every_chart_has_a_name_a_table_and_a_download(render, report):
@@ -86,12 +90,6 @@ def test_every_chart_has_a_name_a_table_and_a_download(render, report):
     assert len(figures) == sum(
         (attributes.get("aria-label") or "").startswith("Data of ") for _, attributes in elements
     )
-
-
-def test_identifiers_are_unique(render, report):
-    names = [attributes["id"] for _, attributes in outline(render(report)).elements if "id" in attributes]
-
-    assert len(names) == len(set(names))
 
 
 def test_warnings_stand_before_the_charts_in_words(render, report):
@@ -141,13 +139,6 @@ def test_a_single_series_has_no_legend(render, tmp_path):
     drawn = data(render(make_report(write_synthetic(tmp_path, study))))["studies"][0]["charts"]
 
     assert {"null"} == set(re.findall(r'"legend": (\w+|\{)', json.dumps([chart["variants"] for chart in drawn])))
-
-
-def test_the_first_thing_a_keyboard_reaches_is_the_way_to_the_answer(render, report):
-    elements = outline(render(report)).elements
-    reachable = [attributes for tag, attributes in elements if tag in ("a", "button", "select", "summary")]
-
-    assert ("skip", "#main") == (reachable[0]["class"], reachable[0]["href"])
 
 
 def test_the_bundle_of_vega_is_inlined_once(report, tmp_path):

@@ -11,35 +11,19 @@ from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.report.report import make_report
 
-PROFILE = """
-title = "A store with prices"
-capabilities = ["read", "write", "cas"]
-
-[latency.read]
-distribution = "fixed"
-ms = 10.0
-source = "made up"
-
-[latency.write]
-distribution = "fixed"
-ms = 10.0
-source = "made up"
-
-[latency.cas.success]
-distribution = "fixed"
-ms = 10.0
-source = "made up"
-
-[prices.read]
-usd_per_1000 = 0.5
-date = "2026-11-01"
-source = "price list"
-
-[prices.write]
-usd_per_1000 = 4.0
-date = "2026-11-01"
-source = "price list"
-"""
+PROFILE = "\n".join(
+    [
+        'title = "A store with prices"\ncapabilities = ["read", "write", "cas"]',
+        *(
+            f'[latency.{operation}]\ndistribution = "fixed"\nms = 10.0\nsource = "made up"'
+            for operation in ("read", "write", "cas.success")
+        ),
+        *(
+            f'[prices.{operation}]\nusd_per_1000 = {usd}\ndate = "2026-11-01"\nsource = "price list"'
+            for operation, usd in (("read", 0.5), ("write", 4.0))
+        ),
+    ]
+)
 
 
 @pytest.fixture
@@ -86,12 +70,21 @@ def test_requests_of_a_catalog_service_are_not_on_the_stores_bill(folder, tmp_pa
     assert {"manifest list: read", "manifest list: write"} == {row["kind"] for row in rows if row["usd_per_million"]}
 
 
-def test_a_profile_without_prices_shows_none_and_says_so(folder):
-    write_configs(folder, "instant")
+@pytest.mark.parametrize(
+    ("provider", "told"),
+    [
+        ("instant", "No price is shown: the storage profile (instant) states none."),
+        ("gone.toml", "states none"),
+        (None, "Prices are not shown: the runs' configurations are not in the folder."),
+    ],
+)
+def test_a_profile_without_prices_or_that_is_gone_shows_none_and_says_so(folder, provider, told):
+    if provider is not None:
+        write_configs(folder, provider)
     chart, _ = requests_chart(folder)
 
     assert ["requests per committed txn"] == [variant.label for variant in chart.variants]
-    assert "No price is shown: the storage profile (instant) states none." in chart.reading
+    assert told in chart.reading
 
 
 def test_the_shipped_profile_of_a_store_draws_a_price_for_every_kind_of_request(folder):
@@ -101,13 +94,3 @@ def test_the_shipped_profile_of_a_store_draws_a_price_for_every_kind_of_request(
     assert "USD per million committed txns" in [variant.label for variant in chart.variants]
     assert all(row["usd_per_million"] for row in rows)
     assert "s3: read and head 0.0004 USD per 1,000 (by Amazon, list price of S3 Standard" in chart.reading
-
-
-def test_a_profile_that_is_gone_shows_no_price(folder, tmp_path):
-    write_configs(folder, tmp_path / "gone.toml")
-
-    assert "states none" in requests_chart(folder)[0].reading
-
-
-def test_without_configurations_there_is_no_price(folder):
-    assert "Prices are not shown: the runs' configurations are not in the folder." in requests_chart(folder)[0].reading

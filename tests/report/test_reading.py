@@ -15,6 +15,8 @@ from endive.report.reading import open_analysis, refuse_two_models
 from endive.report.report import make_report
 from endive.results import MODEL_VERSION
 
+INDEX = "cannot be read as the index of an analysis"
+
 
 @pytest.fixture
 def folder(tmp_path, two_protocols):
@@ -27,26 +29,26 @@ def refusal(folder) -> str:
     return str(raised.value).replace(str(folder), "DIR")
 
 
-def test_a_folder_that_does_not_exist_says_how_to_fill_it(tmp_path):
+def index_of(folder):
+    return unsealed((folder / "analysis" / "index.json").read_bytes())
+
+
+def change_index(folder, **members):
+    (folder / "analysis" / "index.json").write_bytes(sealed(index_of(folder) | members))
+
+
+def test_what_is_no_folder_of_an_analysis_says_how_to_get_one(folder, tmp_path):
+    (tmp_path / "foreign").mkdir()
+
     assert "DIR does not exist. Fill it first: endive sweep STUDY --out DIR, then endive analyze DIR." == refusal(
         tmp_path / "nowhere"
     )
-
-
-def test_a_sweep_without_an_analysis_says_to_run_it(folder):
-    shutil.rmtree(folder / "analysis")
-
-    assert "DIR has not been analysed. Run: endive analyze DIR" == refusal(folder)
-
-
-def test_a_foreign_folder_is_not_a_sweep(tmp_path):
     assert "DIR is not a folder that 'endive sweep --out' has filled, so there is nothing to report." == refusal(
-        tmp_path
+        tmp_path / "foreign"
     )
-
-
-def test_the_analysis_itself_is_not_the_folder(folder):
     assert "DIR is an analysis itself. Name the folder it lies in" in refusal(folder / "analysis")
+    shutil.rmtree(folder / "analysis")
+    assert "DIR has not been analysed. Run: endive analyze DIR" == refusal(folder)
 
 
 def test_a_sweep_with_failures_only_says_why_the_first_failed(folder):
@@ -61,42 +63,35 @@ def test_a_sweep_with_failures_only_says_why_the_first_failed(folder):
     )
 
 
-@pytest.mark.parametrize("damage", ["not json", '{"endive": "analysis"}', "[]"])
-def test_an_index_that_cannot_be_read_is_named(folder, damage):
-    (folder / "analysis" / "index.json").write_text(damage)
+@pytest.mark.parametrize(
+    ("file", "damage", "told"),
+    [
+        *(("index.json", text, INDEX) for text in ("not json", '{"endive": "analysis"}', "[]")),
+        ("phases.parquet", "PAR1 no", "is missing or damaged"),
+    ],
+)
+def test_a_file_of_the_analysis_that_cannot_be_read_is_named(folder, file, damage, told):
+    (folder / "analysis" / file).write_text(damage)
 
-    assert "DIR/analysis/index.json cannot be read as the index of an analysis. Run: endive analyze DIR" == refusal(
-        folder
-    )
+    assert f"DIR/analysis/{file} {told}. Run: endive analyze DIR" == refusal(folder)
 
 
 def test_an_index_of_another_layout_is_refused(folder):
-    path = folder / "analysis" / "index.json"
-    path.write_bytes(sealed({**unsealed(path.read_bytes()), "format": 9}))
+    change_index(folder, format=9)
 
     assert "has layout 9; this version of Endive reads layout 2" in refusal(folder)
-
-
-def test_a_damaged_table_is_named(folder):
-    (folder / "analysis" / "phases.parquet").write_bytes(b"PAR1 no")
-
-    assert "DIR/analysis/phases.parquet is missing or damaged. Run: endive analyze DIR" == refusal(folder)
 
 
 def test_a_table_without_a_column_is_named(folder):
     path = folder / "analysis" / "phases.parquet"
     pq.write_table(pq.read_table(path).drop_columns(["share"]), path)
-    index = folder / "analysis" / "index.json"
-    document = unsealed(index.read_bytes())
-    document["digests"][path.name] = file_digest(path)
-    index.write_bytes(sealed(document))
+    change_index(folder, digests=index_of(folder)["digests"] | {path.name: file_digest(path)})
 
     assert "DIR/analysis/phases.parquet lacks the column 'share'. Run: endive analyze DIR" == refusal(folder)
 
 
 def test_studies_of_two_model_versions_are_not_put_side_by_side(folder, two_protocols):
-    path = folder / "analysis" / "index.json"
-    path.write_bytes(sealed({**unsealed(path.read_bytes()), "model_version": 99}))
+    change_index(folder, model_version=99)
 
     with pytest.raises(OutputError, match=f"model versions {MODEL_VERSION} and 99"):
         make_report(two_protocols, compare_with=folder)
@@ -117,11 +112,10 @@ def test_a_folder_swept_further_since_is_noted(folder):
 
 
 def test_runs_that_are_missing_are_told_until_the_sweep_has_gone_on(folder):
-    path = folder / "analysis" / "index.json"
-    document = unsealed(path.read_bytes())
-    facts = document["studies"]["two_protocols"]
-    planned, facts["runs"] = facts["runs_planned"], facts["runs_planned"] - 3
-    path.write_bytes(sealed(document))
+    studies = index_of(folder)["studies"]
+    planned = studies["two_protocols"]["runs_planned"]
+    studies["two_protocols"]["runs"] = planned - 3
+    change_index(folder, studies=studies)
 
     expected = f"3 of {planned:,} runs of study two_protocols are missing: the sweep has not finished."
     assert (expected,) == make_report(folder).notes

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from tests.observation.fitting.test_sources import commits, history
+from tests.observation.fitting.test_sources import COMPACTS, OVERWRITES, commits, history
 
 from endive.observation.exact_intervals import count_interval, share_interval
 from endive.observation.fitting.arrivals import fit_arrivals
@@ -23,10 +21,8 @@ def settled(seen):
 
 def test_a_loop_turns_as_fast_as_it_did_and_the_rest_of_its_turn_is_work():
     """Commits of 4 s where the model takes a fraction of one: thinking alone would make it four times as fast."""
-    loop = [
-        replace(each, duration_ms=4_000.0, is_submission=True, runtime_ms=0.0)
-        for each in commits(100, 5_000, writer="w", engine="pyiceberg", kind="fast_append")
-    ]
+    worked = {"duration_ms": 4_000.0, "is_submission": True, "runtime_ms": 0.0}
+    loop = commits(100, 5_000, writer="w", engine="pyiceberg", kind="fast_append", **worked)
 
     document, (rate,), told = settled(history(loop))
 
@@ -38,17 +34,8 @@ def test_a_loop_turns_as_fast_as_it_did_and_the_rest_of_its_turn_is_work():
 
 def test_the_widest_filter_is_taken_with_which_a_statement_commits_as_often_as_it_did():
     appends = commits(300, 2_000, writer="a")
-    merges = commits(
-        20,
-        30_000,
-        writer="m",
-        kind="validated_overwrite",
-        operation="overwrite",
-        overwrite="row_delta",
-        added_files=1,
-        added_delete_files=1,
-        changed_partitions=1,
-    )
+    made = {"added_files": 1, "added_delete_files": 1, "changed_partitions": 1}
+    merges = commits(20, 30_000, writer="m", **OVERWRITES, **made)
     shape = TableShape(snapshots=320, data_files=600, partitions=3, partition_fields=1)
     beside = settled(history(appends, merges, shape=shape))
     alone = settled(history(merges, shape=shape))
@@ -60,12 +47,7 @@ def test_the_widest_filter_is_taken_with_which_a_statement_commits_as_often_as_i
 
 def test_a_source_that_the_model_fails_is_told_with_what_fails_it():
     appends = commits(300, 2_000, writer="a")
-    logged = [
-        replace(each, read="table")
-        for each in commits(
-            20, 30_000, writer="m", kind="validated_overwrite", operation="overwrite", overwrite="row_delta"
-        )
-    ]
+    logged = commits(20, 30_000, writer="m", read="table", **OVERWRITES)
 
     _, rates, _ = settled(history(appends, logged))
 
@@ -77,9 +59,9 @@ def test_a_source_that_the_model_fails_is_told_with_what_fails_it():
 
 def test_work_that_was_a_guess_is_dropped_where_no_filter_explains_the_commits():
     """Another replaces the one file two seconds after each statement began; what works for longer never commits."""
-    overwrites = {"kind": "validated_overwrite", "operation": "overwrite", "removed_files": 1, "added_files": 1}
-    merges = commits(40, 5_000, writer="m", overwrite="overwrite_files", **overwrites)
-    rivals = commits(40, 5_000, writer="n", overwrite="replace_partitions", offset_ms=4_500.0, **overwrites)
+    own = OVERWRITES | {"removed_files": 1, "added_files": 1}
+    merges = commits(40, 5_000, writer="m", **own | {"overwrite": "overwrite_files"})
+    rivals = commits(40, 5_000, writer="n", offset_ms=4_500.0, **own | {"overwrite": "replace_partitions"})
 
     document, rates, told = settled(history(merges, rivals, shape=TableShape(snapshots=80, data_files=1)))
     work = {source["name"]: source["runtime"]["ms"] for source in document["source"]}
@@ -91,10 +73,8 @@ def test_work_that_was_a_guess_is_dropped_where_no_filter_explains_the_commits()
 
 
 def test_what_failed_and_commits_in_the_model_is_told_with_what_would_fail_it():
-    tried = [
-        replace(each, is_committed=False, reason="retries_exhausted", is_submission=True)
-        for each in commits(9, 60_000, writer="m", kind="rewrite_files", operation="replace")
-    ]
+    failed = {"is_committed": False, "reason": "retries_exhausted", "is_submission": True}
+    tried = commits(9, 60_000, writer="m", **COMPACTS, **failed)
 
     _, rates, _ = settled(history(commits(100, 5_000, writer="a"), tried))
 

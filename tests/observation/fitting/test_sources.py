@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from endive.config import parse_config
@@ -10,24 +12,22 @@ from endive.observation.fitting.sources import fit_sources
 from endive.observation.history import Commit, TableHistory, TableShape, in_order
 from endive.observation.observe import with_least_partitions
 
+OVERWRITES = {"kind": "validated_overwrite", "operation": "overwrite", "overwrite": "row_delta"}
+COMPACTS = {"kind": "rewrite_files", "operation": "replace"}
 
-def commits(count, every_ms, *, writer, engine="spark", kind="merge_append", operation="append", offset_ms=0.0, **more):
-    return [
-        Commit(
-            time_us=round(1000 * (offset_ms + every_ms * index)),
-            operation=operation,
-            kind=kind,
-            writer=writer,
-            engine=engine,
-            **more,
-        )
-        for index in range(count)
-    ]
+
+def commits(count, every_ms, *, offset_ms=0.0, **given):
+    said = {"engine": "spark", "kind": "merge_append", "operation": "append"} | given
+    return [Commit(time_us=round(1000 * (offset_ms + every_ms * index)), **said) for index in range(count)]
 
 
 def history(*groups, shape=None, **more) -> TableHistory:
     flat = in_order(commit for group in groups for commit in group)
     return TableHistory(name="db.t", commits=flat, shape=shape or TableShape(snapshots=len(flat)), **more)
+
+
+def resolved(seen: TableHistory) -> dict:
+    return parse_config(configuration(seen, fit_sources(seen))[0]).to_dict()
 
 
 def test_each_busy_writer_is_a_source_and_the_others_are_one_per_engine():
@@ -43,12 +43,7 @@ def test_each_busy_writer_is_a_source_and_the_others_are_one_per_engine():
 
 
 def test_a_writer_that_appends_and_compacts_is_two_sources():
-    found = fit_sources(
-        history(
-            commits(100, 10_000, writer="w"),
-            commits(20, 50_000, writer="w", kind="rewrite_files", operation="replace"),
-        )
-    )
+    found = fit_sources(history(commits(100, 10_000, writer="w"), commits(20, 50_000, writer="w", **COMPACTS)))
 
     assert [("w-append", {"merge_append": 1.0}), ("w-compaction", {"rewrite_files": 1.0})] == [
         (each.name, each.operation_types) for each in found
@@ -59,10 +54,10 @@ def test_a_kind_that_a_writer_used_seldom_is_a_source_of_its_own():
     found = fit_sources(
         history(
             commits(60, 10_000, writer="w"),
-            commits(3, 120_000, writer="w", kind="validated_overwrite", operation="overwrite", overwrite="row_delta"),
-            commits(2, 90_000, writer="w", kind="rewrite_files", operation="replace"),
-            commits(1, 1, writer="w", kind="rewrite_manifests", operation="replace"),
-            commits(1, 1, writer="w", kind="validated_overwrite", operation="delete", overwrite="row_delta"),
+            commits(3, 120_000, writer="w", **OVERWRITES),
+            commits(2, 90_000, writer="w", **COMPACTS),
+            commits(1, 1, writer="w", **COMPACTS | {"kind": "rewrite_manifests"}),
+            commits(1, 1, writer="w", **OVERWRITES | {"operation": "delete"}),
         )
     )
 
@@ -106,15 +101,7 @@ def test_a_job_that_commits_far_more_often_does_not_go_on_for_one_that_has_ended
 def test_three_nights_at_the_same_hour_are_a_clock_with_its_phase():
     day_ms = 86_400_000
     appends = commits(120, 3_600_000, writer="a")
-    merges = commits(
-        3,
-        day_ms,
-        writer="m",
-        kind="validated_overwrite",
-        operation="overwrite",
-        overwrite="row_delta",
-        offset_ms=2 * 3_600_000.0,
-    )
+    merges = commits(3, day_ms, writer="m", offset_ms=2 * 3_600_000.0, **OVERWRITES)
 
     found = fit_sources(history(appends, merges))[1]
 
@@ -125,9 +112,7 @@ def test_three_nights_at_the_same_hour_are_a_clock_with_its_phase():
 
 def test_a_rare_job_without_a_clock_is_extrapolated_with_its_doubt():
     appends = commits(121, 3_600_000, writer="a")
-    rare = [
-        commits(1, 1, writer="r", operation="replace", kind="rewrite_files", offset_ms=ms) for ms in (5e6, 9e6, 4e8)
-    ]
+    rare = [commits(1, 1, writer="r", offset_ms=ms, **COMPACTS) for ms in (5e6, 9e6, 4e8)]
     seen = history(appends, *rare)
 
     _, assumed = configuration(seen, fit_sources(seen))
@@ -138,33 +123,20 @@ def test_a_rare_job_without_a_clock_is_extrapolated_with_its_doubt():
 @pytest.mark.parametrize(
     ("operation", "more", "expected"),
     [
-        ("overwrite", {"overwrite": "row_delta", "added_files": 1}, {"isolation": "snapshot", "read": "table"}),
-        (
-            "delete",
-            {"overwrite": "row_delta"},
-            {"isolation": "serializable", "adds_rows": False, "checks": "added_rows"},
-        ),
+        ("overwrite", {"added_files": 1}, {"isolation": "snapshot", "read": "table"}),
+        ("delete", {}, {"isolation": "serializable", "adds_rows": False, "checks": "added_rows"}),
         ("delete", {"overwrite": "overwrite_files"}, {"adds_rows": False, "overwrite": "overwrite_files"}),
-        ("overwrite", {"engine": "flink", "overwrite": "row_delta"}, {"checks": "none"}),
-        (
-            "overwrite",
-            {"engine": "flink", "overwrite": "row_delta", "added_equality_deletes": 5},
-            {"checks": "none", "deletes": "equality"},
-        ),
-        ("overwrite", {"engine": "trino", "overwrite": "row_delta"}, {"commit_path": "transaction"}),
-        ("overwrite", {"overwrite": "row_delta", "read": "files"}, {"read": "files"}),
+        ("overwrite", {"engine": "flink"}, {"checks": "none"}),
+        ("overwrite", {"engine": "flink", "added_equality_deletes": 5}, {"checks": "none", "deletes": "equality"}),
+        ("overwrite", {"engine": "trino"}, {"commit_path": "transaction"}),
+        ("overwrite", {"read": "files"}, {"read": "files"}),
     ],
 )
 def test_what_an_overwrite_checks_is_its_engines_and_its_level_the_tables(operation, more, expected):
     shape = TableShape(snapshots=20, properties=(("write.merge.isolation-level", "snapshot"),))
-    seen = history(
-        commits(20, 10_000, writer="w", kind="validated_overwrite", operation=operation, **more), shape=shape
-    )
+    seen = history(commits(20, 10_000, writer="w", **OVERWRITES | {"operation": operation} | more), shape=shape)
 
-    document, _ = configuration(seen, fit_sources(seen))
-    resolved = parse_config(document).to_dict()["source"][0]
-
-    assert expected == {key: resolved[key] for key in expected}
+    assert expected.items() <= resolved(seen)["source"][0].items()
 
 
 def test_the_configuration_holds_what_was_seen_and_lists_what_was_assumed():
@@ -177,21 +149,14 @@ def test_the_configuration_holds_what_was_seen_and_lists_what_was_assumed():
         manifest_list_bytes=6000,
         properties=(("commit.retry.num-retries", "9"), ("commit.retry.min-wait-ms", "50")),
     )
-    seen = history(
-        commits(
-            100, 10_000, writer="w", kind="validated_overwrite", operation="overwrite", overwrite="overwrite_files"
-        ),
-        shape=shape,
-        location="gs",
-        catalog_kind="rest",
-        expired=12,
-    )
-    document, assumed = configuration(seen, fit_sources(seen))
-    resolved = parse_config(document).to_dict()
+    own = commits(100, 10_000, writer="w", **OVERWRITES | {"overwrite": "overwrite_files"})
+    seen = history(own, shape=shape, location="gs", catalog_kind="rest", expired=12)
+    document = resolved(seen)
+    _, assumed = configuration(seen, fit_sources(seen))
 
-    assert "gcp" == resolved["storage"]["provider"]
-    assert "rest" == resolved["catalog"]["service"]["flavour"]
-    expected = {
+    assert "gcp" == document["storage"]["provider"]
+    assert "rest" == document["catalog"]["service"]["flavour"]
+    assert {
         "metadata_base_bytes": 10_000,
         "metadata_bytes_per_snapshot": 700,
         "snapshots_kept_max": 100,
@@ -199,43 +164,23 @@ def test_the_configuration_holds_what_was_seen_and_lists_what_was_assumed():
         "manifest_bytes": 9000,
         "initial_snapshots": 100,
         "initial_manifests": 40,
-    }
-    assert expected == {key: resolved["table"][key] for key in expected}
-    source = resolved["source"][0]
-    assert (9, 50.0, "overwrite_files", {"distribution": "fixed", "ms": 5000.0}) == (
-        source["retry"],
-        source["retry_backoff"]["base_ms"],
-        source["overwrite"],
-        source["runtime"],
-    )
+    }.items() <= document["table"].items()
+    source = document["source"][0]
+    runtime = {"distribution": "fixed", "ms": 5000.0}
+    assert {"retry": 9, "overwrite": "overwrite_files", "runtime": runtime}.items() <= source.items()
+    assert 50.0 == source["retry_backoff"]["base_ms"]
     assert ["storage.provider", "catalog.latency_ms", "source.w.runtime"] == [line.split(" = ")[0] for line in assumed]
 
 
 def test_files_and_partitions_that_were_seen_decide_who_meets_whom():
     shape = TableShape(snapshots=40, data_files=600, partitions=12, partition_fields=1)
-    seen = history(
-        commits(
-            40,
-            10_000,
-            writer="w",
-            kind="validated_overwrite",
-            operation="overwrite",
-            overwrite="row_delta",
-            added_delete_files=3,
-            changed_partitions=2,
-        ),
-        shape=shape,
-    )
+    own = commits(40, 10_000, writer="w", added_delete_files=3, changed_partitions=2, **OVERWRITES)
 
-    resolved = parse_config(configuration(seen, fit_sources(seen))[0])
+    document = resolved(history(own, shape=shape))
 
-    assert (600, "files", True, 12) == (
-        resolved.table.data_files,
-        resolved.conflict.detector,
-        resolved.catalog.partitions.enabled,
-        resolved.catalog.partitions.num_partitions,
-    )
-    source = resolved.to_dict()["source"][0]
+    assert (600, "files") == (document["table"]["data_files"], document["conflict"]["detector"])
+    assert {"enabled": True, "num_partitions": 12}.items() <= document["catalog"]["partitions"].items()
+    source = document["source"][0]
     assert ({"distribution": "fixed", "value": 3}, 2) == (source["touched_files"], source["partitions"]["count"])
 
 
@@ -263,23 +208,18 @@ def test_partitions_that_were_not_counted_are_at_least_those_that_one_commit_cha
 def merges_beside_a_compaction(*ends_ms: float, moved: int) -> TableHistory:
     """A statement of 5 s every minute; beside each a compaction ends so long after it began; the first ones fail."""
     statements = [
-        Commit(
-            time_us=60_000_000 * n,
-            operation="overwrite",
-            kind="validated_overwrite",
-            overwrite="row_delta",
-            writer="merge",
+        replace(
+            each,
             duration_ms=5_000.0,
             runtime_ms=None if n < moved else 4_000.0,
             is_committed=n >= moved,
             reason="table_moved" if n < moved else "",
             is_submission=True,
         )
-        for n in range(len(ends_ms))
+        for n, each in enumerate(commits(len(ends_ms), 60_000, writer="merge", **OVERWRITES))
     ]
     rivals = [
-        Commit(time_us=60_000_000 * n + round(1000 * ms), operation="replace", kind="rewrite_files", writer="compact")
-        for n, ms in enumerate(ends_ms)
+        Commit(time_us=60_000_000 * n + round(1000 * ms), writer="compact", **COMPACTS) for n, ms in enumerate(ends_ms)
     ]
     return history(statements, rivals)
 

@@ -7,10 +7,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 import pytest
+from tests.intake.servers import Handler, listening
 from typer.testing import CliRunner
 
 from endive.cli.main import app
@@ -76,7 +77,7 @@ class Server(ThreadingHTTPServer):
         raise AssertionError((method, path))
 
 
-class Answer(BaseHTTPRequestHandler):
+class Answer(Handler):
     server: Server
 
     def answer(self) -> None:
@@ -85,16 +86,9 @@ class Answer(BaseHTTPRequestHandler):
             status, told = self.server.act(self.command, urlsplit(self.path).path.strip("/").split("/"), body)
         text = json.dumps(told).encode() if status != 204 else b""
         time.sleep(MS_PER_MIB / 1000.0 * len(text) / 2**20)
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(text)
+        self.send(status, text)
 
     do_GET = do_POST = do_HEAD = do_DELETE = answer  # noqa: N815, the names http.server asks for
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @contextmanager
@@ -104,15 +98,9 @@ def serving(tmp_path, **how: bool) -> Iterator[Server]:
         "own", uri=f"sqlite:///{tmp_path / 'c.db'}?check_same_thread=false", warehouse=str(tmp_path / "files")
     )
     server = Server(catalog, **({"leaves_out": False, "refuses": False} | how))
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with listening(server):
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-        catalog.engine.dispose()
+    catalog.engine.dispose()
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from types import SimpleNamespace
 
 import pytest
@@ -36,7 +37,7 @@ def run(stores: Stores, plan: ProbePlan = PLAN) -> Measured:
     return probe(stores, plan, seconds_max=60.0, progress=lambda done, total: None)
 
 
-def test_every_operation_is_measured_at_every_size_and_nothing_is_left():
+def test_every_operation_is_measured_at_every_size_within_the_plan_and_nothing_is_left():
     stores = memory()
 
     measured = run(stores)
@@ -44,11 +45,8 @@ def test_every_operation_is_measured_at_every_size_and_nothing_is_left():
     assert [3] * 12 == [len(values) for values in measured.latencies_ms.values()]
     assert [1, 2, 4, 8, 16] == list(measured.swaps)
     assert 8 * 5 == sum(len(step.success_ms) + len(step.refused_ms) for step in measured.swaps.values())
+    assert measured.requests <= PLAN.total
     assert [] == paths(stores)
-
-
-def test_the_plan_is_an_upper_bound_of_what_is_asked_for():
-    assert run(memory()).requests <= PLAN.total
 
 
 def test_a_plan_keeps_below_its_limits_of_requests_and_price(monkeypatch):
@@ -70,7 +68,7 @@ def test_a_limit_below_the_smallest_measurement_is_refused():
         make_plan("s3", requests_max=50, usd_max=1.0, with_swaps=True)
 
 
-def test_a_store_that_refuses_conditional_puts_is_told_in_one_line_and_left_empty(tmp_path):
+def test_a_store_that_refuses_conditional_puts_is_told_in_one_line_left_empty_and_measured_without(tmp_path):
     from obstore.store import LocalStore
 
     store = LocalStore(tmp_path)
@@ -78,16 +76,8 @@ def test_a_store_that_refuses_conditional_puts_is_told_in_one_line_and_left_empt
 
     with pytest.raises(ObservationError, match=r"^the store refuses conditional puts .* --no-swaps\.$"):
         run(stores)
-
     assert [] == paths(stores)
-
-
-def test_a_store_that_refuses_conditional_puts_can_be_measured_without(tmp_path):
-    from obstore.store import LocalStore
-
-    store = LocalStore(tmp_path)
-
-    assert {} == run(Stores(probed=store, cleaned=store), ProbePlan(samples=2, swaps=0, provider=None)).swaps
+    assert {} == run(stores, ProbePlan(samples=2, swaps=0, provider=None)).swaps
 
 
 class Dying:
@@ -111,28 +101,22 @@ class Dying:
         return self._request(name)
 
 
-@pytest.mark.parametrize("requests", [0, 7, 40])
-def test_a_network_that_dies_half_way_leaves_one_line_and_nothing_in_the_store(monkeypatch, requests):
+@pytest.mark.parametrize(
+    ("requests", "error", "told"),
+    [
+        *((requests, RuntimeError, "the store failed: connection reset; token=***.") for requests in (0, 7, 40)),
+        (9, KeyboardInterrupt, "connection reset; token=abc123"),
+    ],
+)
+def test_a_network_that_dies_half_way_or_an_interrupt_leaves_nothing_in_the_store(monkeypatch, requests, error, told):
     stores = memory()
-    dying = Dying(requests)
+    dying = Dying(requests, error)
     monkeypatch.setattr(probing, "library", lambda module="": dying)
 
-    with pytest.raises(ObservationError) as error:
+    with pytest.raises(ObservationError if error is RuntimeError else error) as ended:
         run(stores)
 
-    assert "the store failed: connection reset; token=***." == str(error.value)
-    assert [] == paths(stores)
-
-
-def test_an_interrupt_leaves_nothing_in_the_store(monkeypatch):
-    stores = memory()
-    dying = Dying(9, KeyboardInterrupt)
-    monkeypatch.setattr(probing, "library", lambda module="": dying)
-
-    with pytest.raises(KeyboardInterrupt):
-        run(stores)
-
-    assert [] == paths(stores)
+    assert (told, []) == (str(ended.value), paths(stores))
 
 
 def test_objects_that_cannot_be_removed_are_named(monkeypatch):
@@ -156,10 +140,12 @@ def made_up() -> Measured:
     return Measured(latencies_ms=latencies, swaps=steps)
 
 
-def test_the_profile_that_is_written_is_one_that_can_be_read():
-    import tomllib
+def document_of(measured: Measured, **more: str) -> dict:
+    return profile_document(measured, **{"name": "mine", "title": "t", "date": "2026-03-01"} | more)
 
-    text = profile_text(profile_document(made_up(), name="mine", title="t", date="2026-03-01", provider="s3"), ["one"])
+
+def test_the_profile_that_is_written_is_one_that_can_be_read():
+    text = profile_text(document_of(made_up(), title="t", provider="s3"), ["one"])
     profile = parse_profile(tomllib.loads(text), "mine.toml", "mine")
 
     assert text.startswith("# one\n")
@@ -169,18 +155,13 @@ def test_the_profile_that_is_written_is_one_that_can_be_read():
     assert "measured" == profile.vintage
 
 
-def test_table_metadata_gets_a_median_that_grows_with_its_size():
-    document = profile_document(made_up(), name="mine", title="t", date="2026-03-01")
+def test_table_metadata_has_a_median_that_grows_and_swaps_that_take_longer_beside_others_are_contention():
+    document = document_of(made_up())
+    read, contention = document["objects"]["metadata"]["read"], document["contention"]["cas"]
 
-    read = document["objects"]["metadata"]["read"]
     assert (20.0, 40.0) == (read["median_ms"], read["latency_per_mib_ms"])
-
-
-def test_swaps_that_take_longer_beside_others_are_contention():
-    document = profile_document(made_up(), name="mine", title="t", date="2026-03-01")
-
-    assert 50.0 == document["contention"]["cas"]["window_ms"]
-    assert [0.5, 30.0] in document["contention"]["cas"]["penalty"]["quantiles"]
+    assert 50.0 == contention["window_ms"]
+    assert [0.5, 30.0] in contention["penalty"]["quantiles"]
 
 
 def test_of_contention_by_clients_the_one_is_taken_that_fits_all_of_them_best():
@@ -195,7 +176,7 @@ def test_of_contention_by_clients_the_one_is_taken_that_fits_all_of_them_best():
         for clients, (made, refused, per_s, won, lost) in told.items()
     }
 
-    document = profile_document(measured, name="mine", title="t", date="2026-03-01")
+    document = document_of(measured)
 
     assert document["contention"]["cas"]["source"].endswith("10 swaps by 8 clients beside one")
     assert [0.5, 17.7] in document["contention"]["cas"]["penalty"]["quantiles"]
@@ -217,7 +198,7 @@ def test_when_a_store_decides_is_found_again_in_what_it_did(share):
 def test_a_profile_is_held_against_what_was_measured():
     """Sizes lie on a line; a lone client of the profile takes 12.5 ms to look and 50 to swap: 16 per second."""
     found = made_up()
-    document = {**profile_document(found, name="mine", title="Mine", date="today"), "measured": measured_table(found)}
+    document = {**document_of(found), "measured": measured_table(found)}
 
     rows = {row.what: row for row in check_store(document, "mine.toml")}
 

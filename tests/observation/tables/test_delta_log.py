@@ -46,11 +46,8 @@ def test_a_recorded_log_of_delta_rs():
     assert {"blind_append", "merge", "optimize"} == set(kinds)
     assert {"delta-rs"} == {commit.engine for commit in history.commits}
     assert failed > 0, "a log of commits tells of none that failed"
-    assert (1, 2, "20") == (
-        history.shape.partition_fields,
-        history.shape.partitions,
-        history.shape.settings["delta.checkpointInterval"],
-    )
+    shape = history.shape
+    assert (1, 2, "20") == (shape.partition_fields, shape.partitions, shape.settings["delta.checkpointInterval"])
     assert max(commit.attempts or 0 for commit in history.commits) > 1
 
 
@@ -74,11 +71,7 @@ def test_a_recorded_log_of_delta_spark():
         ([info(), file("add", "a")], "append", "blind_append"),
         ([info("MERGE"), file("add", "a"), file("remove", "b")], "overwrite", "merge"),
         ([info("DELETE"), file("remove", "b")], "delete", "merge"),
-        (
-            [info("OPTIMIZE"), file("add", "a", changes=False), file("remove", "b", changes=False)],
-            "replace",
-            "optimize",
-        ),
+        ([info("OPTIMIZE"), *(file(op, op, changes=False) for op in ("add", "remove"))], "replace", "optimize"),
     ],
 )
 def test_a_commit_is_known_by_its_files(tmp_path, actions, operation, kind):
@@ -177,9 +170,8 @@ def test_a_log_that_was_cleaned_up(tmp_path):
     history = read_delta_log(place)
 
     assert (10, 43) == (history.expired, history.shape.data_files)
-    assert ["begins with version 10", "1 versions between"] == [
-        word for word in ("begins with version 10", "1 versions between") if any(word in note for note in history.notes)
-    ]
+    for told in ("begins with version 10", "1 versions between"):
+        assert any(told in note for note in history.notes)
     hint.write_text(json.dumps({"version": 11, "numOfAddFiles": 30}))  # one of its files is version 10's, one 11's
     assert 31 == read_delta_log(place).shape.data_files
     hint.unlink()
@@ -187,24 +179,18 @@ def test_a_log_that_was_cleaned_up(tmp_path):
 
 
 def test_settings_that_were_cleaned_up_are_taken_from_what_is_left(tmp_path):
-    commits = [
-        [info(isolationLevel="WriteSerializable"), file("add", f"f{at}", partition={"day": at % 3})] for at in range(4)
-    ]
-    commits.append(
-        [info("OPTIMIZE", isolationLevel="SnapshotIsolation"), file("add", "g", changes=False, partition={"day": 7})]
-    )
+    own, rearranging = info(isolationLevel="WriteSerializable"), info("OPTIMIZE", isolationLevel="SnapshotIsolation")
+    commits = [[own, file("add", f"f{at}", partition={"day": at % 3})] for at in range(4)]
+    commits.append([rearranging, file("add", "g", changes=False, partition={"day": 7})])
     place = write_log(tmp_path / "t", commits, first=10)
     for version in (5, 10, 15, 17):
         (tmp_path / "t" / "_delta_log" / f"{version:020d}.checkpoint.parquet").touch()
 
     shape = read_delta_log(place).shape
 
-    assert ("5", "WriteSerializable", 1, 4) == (
-        shape.settings["delta.checkpointInterval"],
-        shape.settings["delta.isolationLevel"],
-        shape.partition_fields,
-        shape.partitions,
-    )
+    expected = {"delta.checkpointInterval": "5", "delta.isolationLevel": "WriteSerializable"}
+    assert expected.items() <= shape.settings.items()
+    assert (1, 4) == (shape.partition_fields, shape.partitions)
 
 
 def test_a_merge_that_only_inserts_is_no_source_of_appends(tmp_path):
@@ -250,20 +236,14 @@ def test_a_commit_without_info_has_the_time_of_its_file(tmp_path):
         ("{", "is not JSON"),
         ('{"add": {"size": 1}}', "has a file without a path"),
         ("[" * 10_000, "nested"),
+        (None, "has no commit"),
     ],
 )
 def test_what_is_no_log_is_refused(tmp_path, content, told):
-    place = write_log(tmp_path / "t", [content])
+    place = write_log(tmp_path / "t", [] if content is None else [content])
 
     with pytest.raises(ObservationError, match=told):
         read_delta_log(place)
-
-
-def test_a_folder_without_commits_is_refused(tmp_path):
-    (tmp_path / "t" / "_delta_log").mkdir(parents=True)
-
-    with pytest.raises(ObservationError, match="has no commit"):
-        read_delta_log(str(tmp_path / "t"))
     with pytest.raises(ObservationError, match="has no _delta_log"):
         read_delta_log(str(tmp_path))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.intake.servers import Handler, listening
 from typer.testing import CliRunner
 
 from endive.cli.main import app
@@ -23,21 +23,12 @@ def catalog(real_table):
     location = real_table.metadata_location
     metadata = json.loads(Path(location.removeprefix("file://")).read_text())
 
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            words = self.path.partition("?")[0].strip("/").split("/")
-            status, body = answer(words)
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(b"" if self.command == "HEAD" else content)
+    class Answers(Handler):
+        def do_GET(self) -> None:  # noqa: N802
+            status, body = answer(self.path.partition("?")[0].strip("/").split("/"))
+            self.send(status, json.dumps(body).encode(), Content_Type="application/json")
 
         do_HEAD = do_GET  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     def answer(words: list[str]) -> tuple[int, dict]:
         forbidden = {"error": {"message": "not yours", "type": "ForbiddenException", "code": 403}}
@@ -56,11 +47,8 @@ def catalog(real_table):
                 return 200, {"metadata-location": location, "metadata": metadata, "config": {}}
         return 404, {"error": {"message": "no such thing", "type": "NoSuchThing", "code": 404}}
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield ["--catalog", "half", "--property", "type=rest", "--property", f"uri=http://127.0.0.1:{server.server_port}"]
-    server.shutdown()
-    server.server_close()
+    with listening(ThreadingHTTPServer(("127.0.0.1", 0), Answers)) as address:
+        yield ["--catalog", "half", "--property", "type=rest", "--property", f"uri={address}"]
 
 
 def observe(*words: object):

@@ -13,6 +13,8 @@ from verification.java_rig.jars import find_jars
 from verification.suites.java.java_requests import run
 from verification.suites.live import IcebergMissingError
 
+OTHERS = ("derby-10.jar", "derbyshared-10.jar", "hadoop-client-api-3.jar", "slf4j-api-2.jar")
+
 
 @pytest.fixture(autouse=True)
 def any_bytes(monkeypatch):
@@ -22,8 +24,7 @@ def any_bytes(monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path):
-    for name in ("derby-10.jar", "derbyshared-10.jar", "hadoop-client-api-3.jar", "slf4j-api-2.jar"):
-        (tmp_path / name).touch()
+    put(tmp_path, *OTHERS)
     return tmp_path
 
 
@@ -32,35 +33,33 @@ def put(folder, *names):
         (folder / name).touch()
 
 
+def pair(version):
+    return [f"iceberg-spark-runtime-3.5_2.12-{version}.jar", f"iceberg-aws-bundle-{version}.jar"]
+
+
 def test_the_newest_version_both_jars_have_is_taken(folder):
-    put(folder, "iceberg-spark-runtime-3.5_2.12-1.9.1.jar", "iceberg-aws-bundle-1.9.1.jar")
-    put(folder, "iceberg-spark-runtime-3.5_2.12-1.9.2.jar", "iceberg-aws-bundle-1.9.2.jar")
-    put(folder, "iceberg-aws-bundle-1.10.0.jar")
+    put(folder, *pair("1.9.1"), *pair("1.9.2"), "iceberg-aws-bundle-1.10.0.jar")
 
     found, version = find_jars(folder)
 
     assert "1.9.2" == version
-    assert [
-        "iceberg-spark-runtime-3.5_2.12-1.9.2.jar",
-        "iceberg-aws-bundle-1.9.2.jar",
-        "derby-10.jar",
-        "derbyshared-10.jar",
-        "hadoop-client-api-3.jar",
-        "slf4j-api-2.jar",
-    ] == [jar.name for jar in found]
+    assert [*pair("1.9.2"), *OTHERS] == [jar.name for jar in found]
 
 
-def test_a_folder_without_one_of_the_jars_is_refused_by_its_name(folder):
-    put(folder, "iceberg-spark-runtime-3.5_2.12-1.9.2.jar")
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (
+            ["iceberg-spark-runtime-3.5_2.12-1.9.2.jar"],
+            r"no iceberg-aws-bundle-\*\.jar in .*leave --iceberg-jars out",
+        ),
+        (pair("1.4.3"), r"known here \(.*1\.4\.3\.jar.*of 1\.9\.x or 1\.10\.x or 1\.11\.x"),
+    ],
+)
+def test_a_folder_that_lacks_a_jar_or_has_others_is_refused_by_their_names(folder, names, told):
+    put(folder, *names)
 
-    with pytest.raises(IcebergMissingError, match=r"no iceberg-aws-bundle-\*\.jar in .*leave --iceberg-jars out"):
-        find_jars(folder)
-
-
-def test_jars_of_another_version_are_named(folder):
-    put(folder, "iceberg-spark-runtime-3.5_2.12-1.4.3.jar", "iceberg-aws-bundle-1.4.3.jar")
-
-    with pytest.raises(IcebergMissingError, match=r"known here \(.*1\.4\.3\.jar.*of 1\.9\.x or 1\.10\.x or 1\.11\.x"):
+    with pytest.raises(IcebergMissingError, match=told):
         find_jars(folder)
 
 
@@ -71,7 +70,7 @@ def test_a_release_that_is_not_known_is_refused():
 
 def test_releases_are_ordered_by_number(folder):
     for version in ("1.9.2", "1.11.0", "1.10.0"):
-        put(folder, f"iceberg-spark-runtime-3.5_2.12-{version}.jar", f"iceberg-aws-bundle-{version}.jar")
+        put(folder, *pair(version))
 
     assert ["1.11.0", "1.9.2"] == [find_jars(folder)[1], find_jars(folder, "1.9.2")[1]]
 
@@ -118,7 +117,7 @@ def test_a_live_suite_without_java_is_skipped_with_the_reason(tmp_path, monkeypa
 
 
 def test_a_jar_that_was_cut_off_is_noticed(folder, monkeypatch):
-    names = ("iceberg-spark-runtime-3.5_2.12-1.9.2.jar", "iceberg-aws-bundle-1.9.2.jar")
+    names = pair("1.9.2")
     put(folder, *names)
     (folder / names[1]).write_bytes(b"whole")
     monkeypatch.setattr(jars, "SHA256", {names[1]: hashlib.sha256(b"whole").hexdigest()})

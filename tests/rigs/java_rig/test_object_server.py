@@ -19,6 +19,11 @@ def server():
         yield server
 
 
+@pytest.fixture
+def door(server):
+    return server.open_door("door")
+
+
 def ask(door, method, path, body=None, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", door.port, timeout=PATIENCE_S)
     try:
@@ -52,8 +57,7 @@ def test_what_is_put_through_one_door_is_read_through_another(server):
     assert (200, b"") == ask(second, "HEAD", "/warehouse/a")
 
 
-def test_a_deleted_object_is_gone(server):
-    door = server.open_door("door")
+def test_a_deleted_object_is_gone(door):
     for name in "abc":
         ask(door, "PUT", f"/warehouse/{name}", b"x")
 
@@ -63,8 +67,7 @@ def test_a_deleted_object_is_gone(server):
     assert [404, 404, 200] == [ask(door, "GET", f"/warehouse/{name}")[0] for name in "abc"]
 
 
-def test_the_sdks_own_chunks_are_taken_out_of_a_body(server):
-    door = server.open_door("door")
+def test_the_sdks_own_chunks_are_taken_out_of_a_body(door):
     body = b"5;chunk-signature=1\r\nhello\r\n1\r\n!\r\n0\r\nx-amz-checksum-crc32:AAAA\r\n\r\n"
 
     ask(door, "PUT", "/warehouse/a", body, x_amz_content_sha256="STREAMING-UNSIGNED-PAYLOAD-TRAILER")
@@ -79,10 +82,8 @@ def test_every_request_is_logged_with_its_door_and_kind(server):
     ask(silent, "GET", "/warehouse/snap-1-1-a.avro")
     ask(victim, "GET", "/warehouse/nowhere")
 
-    assert [
-        ("victim", "PUT", "manifest_list", 200),
-        ("victim", "GET", "data", 404),
-    ] == [(entry.door, entry.method, entry.kind, entry.status) for entry in server.take_log()]
+    log = [(entry.door, entry.method, entry.kind, entry.status) for entry in server.take_log()]
+    assert [("victim", "PUT", "manifest_list", 200), ("victim", "GET", "data", 404)] == log
     assert [] == server.take_log()
 
 
@@ -99,27 +100,20 @@ def test_a_rival_can_write_before_a_victims_request_is_answered(server):
     assert (200, b"new") == ask(victim, "GET", "/warehouse/a")
 
 
-def test_a_delay_by_method_and_kind_wins_over_one_by_method(server):
-    door = server.open_door("door")
+def test_a_delay_by_method_and_kind_wins_over_one_by_method(door):
     door.delays_ms = {"GET": 20.0, "GET manifest": 5.0}
 
-    assert [0.005, 0.02, 0.0] == [
-        door.delay_s("GET", "manifest"),
-        door.delay_s("GET", "data"),
-        door.delay_s("PUT", "data"),
-    ]
+    asked = (("GET", "manifest"), ("GET", "data"), ("PUT", "data"))
+    assert [0.005, 0.02, 0.0] == [door.delay_s(method, kind) for method, kind in asked]
 
 
-def test_a_conditional_put_creates_once(server):
-    door = server.open_door("door")
-
+def test_a_conditional_put_creates_once(server, door):
     assert 200 == ask(door, "PUT", "/lake/t/1.json", b"a", If_None_Match="*")[0]
     assert 412 == ask(door, "PUT", "/lake/t/1.json", b"b", If_None_Match="*")[0]
     assert b"a" == server.objects["lake/t/1.json"]
 
 
-def test_a_list_begins_behind_a_name_and_stops_at_folders(server):
-    door = server.open_door("door")
+def test_a_list_begins_behind_a_name_and_stops_at_folders(server, door):
     for name in ("t/1", "t/2", "t/3", "t/deep/4"):
         ask(door, "PUT", f"/lake/{name}", b"x")
 
@@ -130,8 +124,7 @@ def test_a_list_begins_behind_a_name_and_stops_at_folders(server):
     assert "LIST" == server.take_log()[-1].method
 
 
-def test_an_object_was_modified_when_it_was_put(server):
-    door = server.open_door("door")
+def test_an_object_was_modified_when_it_was_put(server, door):
     ask(door, "PUT", "/lake/a", b"x")
 
     _, told = ask(door, "GET", "/lake?list-type=2&prefix=a")
