@@ -45,6 +45,8 @@ TRUTH_SEEDS: Final = 480
 TXNS_PAIRED: Final = 2.0  # of a run: of fewer a correlation says nothing
 TRUTH_FIRST: Final = 1_000_000  # no answer has these seeds
 FILE: Final = "coverage.csv"
+SUCCESS_FILE: Final = "coverage-success.csv"
+SUCCESS_HEADINGS: Final = ("case", "txns of a run", "commits", "design effect", "correlation", "width", "unguarded")
 HEADINGS: Final = ("case", "runs", "success", "commits/s", "P50", "P95", "P99")
 BY_ITSELF: Final = "by itself"
 PIECES: Final = ("cases", "limit of writers", "limit of jobs", "limit of a rate")
@@ -255,36 +257,33 @@ def page(runs: int, draws: int, cases: Sequence[Sequence[Sequence[str]]], limits
         "column; *by itself* as many as `endive run` takes if nobody says how many, in the mean. The other columns "
         "say, in percent, how often the 95 % interval of the draw holds the truth.",
         "",
-        *table_lines(("case", "what is drawn once, or tips", "part"), [(c.name, c.why, c.part) for c in CASES]),
+        f"Cases: {'; '.join(f'*{case.name}*: {case.why}' for case in CASES)}.",
         "",
         f"Shown: what `endive run` does by itself, and what holds less than {HELD_LOW:g} %; rest: [{FILE}]({FILE}).",
         "",
         *table_lines(HEADINGS, [row for rows in cases for row in rows[1:] if is_shown(row)]),
         "",
-        "Four or eight runs that differ get wide intervals, because all of them may be of one kind. Of a table that "
-        "seldom tips, 16 and 64 runs are mostly of one kind too, and no interval knows of the other. `endive run` "
-        f"takes {RUNS} by itself, and up to {RUNS_MOST} where runs differ; `--seeds 64` of such a table has a warning.",
+        "Of a table that seldom tips, 16 and 64 runs are mostly of one kind, and no interval knows of the other. "
+        f"`endive run` takes {RUNS} by itself, and up to {RUNS_MOST} where runs differ; `--seeds 64` of such a table "
+        "has a warning.",
         "",
         "## Where success is held more often than 95 times",
         "",
-        "The design effect is how much the runs of the truth differ in what commits, against independent txns; the "
-        "correlation that of two txns of a run. The width is that of the interval of 16 runs, against what would do: "
-        "3.92 standard deviations of the draws. The last column is how often that interval would hold the truth if few "
-        "failures were taken as independent.",
-        "",
-        *table_lines(
-            ("case", "txns of a run", "commits", "design effect", "correlation", "width", "unguarded"),
-            [rows[0] for rows in cases],
-        ),
-        "",
-        "Where nearly all commit, counts are whole numbers, and few "
-        f"failures are taken to be correlated by {intervals.CORRELATION_UNSEEN:g}, as those of jobs with phases are. "
-        "That is wider than independent txns need, and without it jobs with phases would not be held. A design effect "
-        "below 1 (a closed loop, a compaction that meets itself: one failure makes room for a commit) is used once "
-        f"{intervals.EVENTS_MANY} txns have turned out the rarer way.",
+        "Where nearly all commit, few failures are taken to be correlated by "
+        f"{intervals.CORRELATION_UNSEEN:g}, as those of jobs with phases are. That is wider than independent txns "
+        f"need: [{SUCCESS_FILE}]({SUCCESS_FILE}) has the width of the interval of 16 runs of each case, against what "
+        "would do (3.92 standard deviations of the draws), and *unguarded*, how often it would hold the truth without "
+        f"(jobs with phases: {_unguarded(cases)} %). The design effect there is how much runs differ in what commits, "
+        f"against independent txns; one below 1 is used once {intervals.EVENTS_MANY} txns have turned out the rarer "
+        "way.",
         *_limit_lines(limits, n_limits),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _unguarded(cases: Sequence[Sequence[Sequence[str]]]) -> str:
+    """How often the interval of jobs with phases would hold the truth without the guard."""
+    return next(rows[0][-1] for rows in cases if rows[0][0] == CASES[0].name)
 
 
 def _limit_lines(limits: Sequence[Row], n_limits: int) -> list[str]:
@@ -328,6 +327,8 @@ def main() -> None:
         asked.out.write_text(page(asked.runs, asked.draws, cases, limits, asked.limits), encoding="utf-8")
         rows = csv_text((HEADINGS, *(row for rows in cases for row in rows[1:])))
         asked.out.with_name(FILE).write_text(rows, encoding="utf-8")
+        widths = csv_text((SUCCESS_HEADINGS, *(rows[0] for rows in cases)))
+        asked.out.with_name(SUCCESS_FILE).write_text(widths, encoding="utf-8")
 
 
 if __name__ == "__main__":

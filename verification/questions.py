@@ -309,17 +309,12 @@ def _again_lines(again: Sequence[dict[str, Any]]) -> list[str]:
         "",
         "## What was once answered wrongly",
         "",
-        f"Asked by the command, each with several seeds to begin with, and held against {TRUTH_SEEDS} other seeds. "
-        "What was said *before*, and what was true *then*, are figures of an earlier version on configurations of "
-        f"which only the description was kept, so they need not be those of today. Commands and answers: "
-        f"[{AGAIN}]({AGAIN}).",
+        f"Asked again by the command, each with several seeds to begin with, and held against {TRUTH_SEEDS} other "
+        f"seeds. What was said before is in `verification/questions.toml`, commands and answers in [{AGAIN}]({AGAIN}).",
         "",
         *table_lines(
-            ("question", "before", "true then", "other seeds", "answers that hold"),
-            [
-                (*(row[name] for name in ("name", "before", "then", "truth")), f"{row['held']} of {row['of']}")
-                for row in again
-            ],
+            ("question", "other seeds", "answers that hold"),
+            [(row["name"], row["truth"], f"{row['held']} of {row['of']}") for row in again],
         ),
     ]
 
@@ -333,9 +328,9 @@ def _thrown_lines(thrown: Sequence[dict[str, Any]], die: int, note: str) -> list
         "",
         f"`--die {die}` chose recipes, store, catalog, load, figure and objective: {NEAR[0]} to {NEAR[-1]} times what "
         f"is true (of a share: so many times as many may fail). Asked as `endive run` asks and held against "
-        f"{2 * TRUTH_SEEDS} other seeds: **{_count(thrown, 'agrees')} agree**. The intervals of "
-        f"{_count(thrown, 'is_in')} hold the bare estimate of the others. {len(told)} verdicts are *met* or *not met*, "
-        f"and {_count(thrown, 'is_right')} are not sure of the opposite of what the others say. {note}".rstrip(),
+        f"{2 * TRUTH_SEEDS} other seeds: **{_count(thrown, 'agrees')} agree**, and the intervals of "
+        f"{_count(thrown, 'is_in')} hold the bare estimate of the others. {len(told)} verdicts are *met* or *not met*; "
+        f"{_count(thrown, 'is_right')} are not sure of the opposite. {note}".rstrip(),
         "",
         f"All of them: [{THROWN}]({THROWN})." + (" Those that disagree:" if missed else ""),
         *(["", *table_lines(THROWN_HEADINGS, [_thrown_row(row) for row in missed])] if missed else ()),

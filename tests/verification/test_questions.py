@@ -65,7 +65,7 @@ def thrown(agrees: bool, answer: str) -> dict[str, object]:
 
 
 def test_the_page_shows_questions_that_disagree_and_the_file_has_all():
-    again = {"name": "jobs", "command": "run FILE", "before": "1", "then": "2", "said": ["a", "b"], "truth": "2"}
+    again = {"name": "jobs", "command": "run FILE", "said": ["a", "b"], "truth": "2"}
     rows = [thrown(True, "2 s [1, 3]"), thrown(False, "9 s [8, 10]")]
     text, files = page([{**again, "held": 1, "of": 2}], rows, die=7), row_files([again], rows)
 

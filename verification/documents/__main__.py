@@ -39,10 +39,9 @@ INTRODUCTION = """\
 
 Five documents described this simulator before it was written: internals (000), plan (001), specification (002),
 report (003) and design (004). [Every requirement in them](documents.csv) has a row: its lines, what it asks for, what
-Endive does, and what shows it: a test of this repository, a [claim](claims.md) that a run decides, or a run. Where the
-documents disagree with each other the row says whom Endive follows. Below is what differs because something was
-measured that the document did not know. [Deviations](../model/deviations.md) follows the example on which they disagree
-most.
+Endive does and whom it follows where they disagree, and what shows it: a test, a [claim](claims.md) that a run decides,
+or a run. Below is what differs because something was measured. [Deviations](../model/deviations.md) follows the example
+on which they disagree most.
 
 """
 HEADINGS: Final = ("document", "lines", "asks for", "Endive", "shown by")

@@ -21,9 +21,8 @@ _PREFIX: Final = "the history is not serial: "
 
 _INTRO: Final = """
 An observer stands between the txns and the catalog of every run and keeps books of its own: which commit last changed
-the catalog, each group, table and partition ([isolation](../model/isolation.md)). A run whose history is not serial
-raises an error and has no result. Here it watches sound runs of every catalog and scope, in which writers meet all
-the time, and runs with a bug planted in the catalog or in the txns.
+the catalog, each group, table and partition ([isolation](../model/isolation.md)). Here it watches sound runs of every
+catalog and scope, in which writers meet all the time, and runs with a bug planted in the catalog or in the txns.
 """
 
 
@@ -40,6 +39,7 @@ def run(options: Options) -> Outcome:
                 title="What the observer says",
                 headings=("bug", "in the first configuration it is planted in"),
                 rows=tuple(messages),
+                is_filed=True,
             ),
         ),
         intro=_INTRO,

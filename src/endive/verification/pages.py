@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
-from endive.verification.row_files import checks_name, has_file, is_long, not_right, row_files, table_name
+from endive.verification.row_files import checks_name, has_file, is_long, row_files, table_name
 from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
 from endive.verification.suites import SUITES
-from endive.verification.texts import EQUAL, allowed_text, error_text, limits_text, value_text, worst_of
+from endive.verification.texts import EQUAL, allowed_text, doubtful_text, error_text, limits_text, value_text, worst_of
 
 _INDEX_DATA: Final = "index.json"
 _INDEX_PAGE: Final = "README.md"
 JOINT_MIN: Final = 10  # comparisons with noise, to be judged together too
-KINDS_ON_PAGE: Final = 4  # of those that are equal throughout; more of them share a row
-NAMES_ON_PAGE: Final = 3  # of the kinds in that row
 LEAN_CHANCE: Final = 0.05  # that any kind of check is said to lean if none does
 
 
@@ -128,40 +126,47 @@ def index_page(index: dict[str, list[dict[str, Any]]]) -> str:
     lines = [
         "# Validation",
         "",
-        "What the model was held against. The pages are written by `make verify` (all of them)",
-        "or `endive verify SUITE --out docs/validation` (one); nothing on them is typed in by hand. *Right* means",
-        "within what the check allows, *wrong* that it is not, *unclear* that it is not, but by less than the sampling",
-        "error of the two sides (shown behind ±); *shown* pairs have no limit to be held to. An error is positive",
-        "where the model says more. How far off the worst of each kind is stands on the suite's page.",
+        "What the model was held against. `make verify` writes all pages, `endive verify SUITE --out docs/validation`",
+        "one. *Right* is within what the check allows, *unclear* beyond it by less than the sampling error of both",
+        "sides (behind ±), *wrong* beyond that; *shown* has no limit. An error is positive where the model says more.",
         "",
         "| suite | what is compared | right | wrong | unclear | shown |",
         "|---|---|--:|--:|--:|--:|",
     ]
-    lines += [_index_row(name, part, is_first=part is parts[0]) for name, parts in index.items() for part in parts]
+    lines += [_index_row(name, parts) for name, parts in index.items()]
     return "\n".join(lines) + "\n"
 
 
-def _index_row(name: str, part: dict[str, Any], *, is_first: bool) -> str:
-    """A part of a suite; what the suite compares is said once."""
-    title = f"[{name}]({name}.md)" + (f" ({part['part']})" if part["part"] else "")
-    if part["skipped"] is not None:
-        return f"| {title} | did not run: {_escape(part['skipped'])} | | | | |"
-    wrong = f"**{part[WRONG]:,}**" if part[WRONG] else "0"
-    counts = f"{part[RIGHT]:,} | {wrong} | {part[UNCLEAR]:,} | {part[SHOWN]:,}"
-    return f"| {title} | {_escape(SUITES[name].title) if is_first else ''} | {counts} |"
+def _index_row(name: str, parts: Sequence[dict[str, Any]]) -> str:
+    """A suite, all its parts together; those that did not run are named."""
+    title = f"| [{name}]({name}.md) | {_escape(SUITES[name].title)}"
+    for part in (each for each in parts if each["skipped"] is not None):
+        title += f"; {part['part']} did not run: " if part["part"] else "; did not run: "
+        title += _escape(part["skipped"])
+    right, wrong, unclear, shown = (sum(part[verdict] for part in parts) for verdict in VERDICTS)
+    return f"{title} | {right:,} | {f'**{wrong:,}**' if wrong else '0'} | {unclear:,} | {shown:,} |"
 
 
 def suite_page(name: str, parts: Sequence[Outcome]) -> str:
-    """Everything a suite found."""
-    lines = [f"# {SUITES[name].title}", ""]
+    """Everything a suite found; of parts whose rows are in a file, what is not right and the worst of each kind."""
+    has_rows = any(is_long(part.checks) for part in parts)
+    lines = [f"# {SUITES[name].title}", "", *_how_made(name, parts, has_rows)]
     for part in parts:
-        lines += _part_lines(part)
+        lines += _part_lines(part, has_rows)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _part_lines(outcome: Outcome) -> list[str]:
+def _how_made(name: str, parts: Sequence[Outcome], has_rows: bool) -> list[str]:
+    """Which commands make the page, and where every row is."""
+    commands = " and ".join(f"`{command}`" for command in dict.fromkeys(part.command for part in parts) if command)
+    made = [f"Made by {commands}."] if commands else []
+    rows = [f"Every row: [{checks_name(name)}]({checks_name(name)})."] if has_rows else []
+    return [" ".join(made + rows), ""] if made or rows else []
+
+
+def _part_lines(outcome: Outcome, has_rows: bool) -> list[str]:
     lines = [f"## {outcome.part}", ""] if outcome.part else []
-    lines += _how_made(outcome)
+    lines += _verdict_lines(outcome)
     if outcome.intro:
         lines += [outcome.intro.strip(), ""]
     for figure in outcome.figures:
@@ -169,10 +174,8 @@ def _part_lines(outcome: Outcome) -> list[str]:
         lines += [figure.note, ""] if figure.note else []
     for table in outcome.tables:
         lines += _table_lines(outcome.suite, table)
-    lines += _summary_lines(outcome)
-    shown = _unexplained(outcome.checks) if is_long(outcome.checks) else outcome.checks
-    if is_long(outcome.checks) and shown:
-        lines += ["Below: every check that is wrong, and of each kind the unclear one that is furthest off.", ""]
+    lines += _summary_lines(outcome) if has_rows else []
+    shown = [check for check in outcome.checks if check.verdict == WRONG or not has_rows]
     for kind, checks in kinds(shown).items():
         lines += _check_lines(kind, checks)
     if outcome.remarks:
@@ -180,19 +183,18 @@ def _part_lines(outcome: Outcome) -> list[str]:
     return lines
 
 
-def _how_made(outcome: Outcome) -> list[str]:
-    made = f"Made by `{outcome.command}`." if outcome.command else ""
+def _verdict_lines(outcome: Outcome) -> list[str]:
     facts = ", ".join(f"{name.replace('_', ' ')} {value_text(value)}" for name, value in outcome.provenance.items())
     if outcome.skipped is not None:
-        return [f"**Skipped.** {outcome.skipped} {made}".rstrip(), ""]
+        return [f"**Skipped.** {outcome.skipped}", ""]
     right, wrong, unclear, shown = (outcome.count(verdict) for verdict in VERDICTS)
     judged = right + wrong + unclear
     counts = f"{right:,} of {judged:,} checks" if unclear else f"all {right:,} checks"
     verdict = f"**Wrong: {wrong:,} of {judged:,} checks.**" if wrong else f"**Right: {counts}.**"
-    rest = f" {unclear:,} unclear: off by more than allowed, but by less than chance." if unclear else ""
+    rest = f" {unclear:,} [unclear]({_INDEX_PAGE})." if unclear else ""
     rest += f" {shown:,} more are shown without a limit." if shown else ""
     rest += joint_text(outcome)
-    return [f"{verdict}{rest} {made}{f' ({facts})' if facts else ''}".rstrip(), ""]
+    return [f"{verdict}{rest}{f' ({facts})' if facts else ''}", ""]
 
 
 def joint_text(outcome: Outcome) -> str:
@@ -203,8 +205,8 @@ def joint_text(outcome: Outcome) -> str:
     beyond, most = sum(abs(check.error or 0.0) > check.doubt for check in judged), misses_max(len(judged))
     sides = "noise may explain all of it" if beyond <= most else "the model is off by more than noise in some"
     return (
-        f" Jointly: {beyond:,} of {len(judged):,} comparisons differ by more than the noise of both sides; by chance "
-        f"alone up to {most:,} would, so {sides}.{_lean_text(judged)}"
+        f" Jointly: {beyond:,} of {len(judged):,} differ by more than noise (by chance up to {most:,}), so "
+        f"{sides}.{_lean_text(judged)}"
     )
 
 
@@ -239,45 +241,27 @@ def _lean_text(judged: Iterable[Check]) -> str:
 
 
 def _summary_lines(outcome: Outcome) -> list[str]:
-    """Where checks are too many for the page: where all of them are, and a row per kind that has something to tell."""
-    if not is_long(outcome.checks):
+    """Of a part whose rows are in a file: a row per kind that has something to tell."""
+    rows = [(_kind(name, checks), worst_of(checks)) for name, checks in kinds(outcome.checks).items()]
+    rows = [(row, worst) for row, worst in rows if row["allowed"] != EQUAL or row[WRONG]]
+    if not rows:
         return []
-    rows = [_kind(name, checks) for name, checks in kinds(outcome.checks).items()]
-    equal = [row for row in rows if row["allowed"] == EQUAL and row[RIGHT] == row["checks"]]
-    if len(equal) > KINDS_ON_PAGE:
-        rows = [row for row in rows if row not in equal] + [_join_kinds(equal)]
-    file = checks_name(outcome.suite)
     lines = [
-        f"Every row of these: [{file}]({file}).",
-        "",
         "| what is compared | checks | right | wrong | unclear | worst error | allowed |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
-    for row in rows:
+    for row, worst in rows:
         counts = " | ".join(f"{row[name]:,}" for name in ("checks", RIGHT, WRONG, UNCLEAR))
-        lines.append(f"| {_escape(row['name'])} | {counts} | {row['worst']} | {row['allowed']} |")
+        error = doubtful_text(worst) if worst.verdict == UNCLEAR else row["worst"]
+        lines.append(f"| {_escape(row['name'])} | {counts} | {_escape(error)} | {row['allowed']} |")
     return [*lines, ""]
-
-
-def _join_kinds(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Kinds of which every check is equal, as one row that names the first of them."""
-    first = "; ".join(row["name"] for row in rows[:NAMES_ON_PAGE])
-    sums = {name: sum(row[name] for row in rows) for name in ("checks", RIGHT, WRONG, UNCLEAR)}
-    return {**rows[0], **sums, "name": f"{len(rows)} kinds without a difference: {first}, ..."}
-
-
-def _unexplained(checks: Sequence[Check]) -> list[Check]:
-    """Of a long part: whatever is wrong, and of each kind the unclear check that is furthest off."""
-    left = not_right(checks)
-    worst = [worst_of(unclear) for unclear in kinds(each for each in left if each.verdict == UNCLEAR).values()]
-    return [check for check in left if check.verdict == WRONG or any(check is each for each in worst)]
 
 
 def _table_lines(suite: str, table: Table) -> list[str]:
     if has_file(table):
         file = table_name(suite, table)
-        lines = [f"### {table.title}", "", f"{len(table.rows):,} rows: [{file}]({file})."]
-        return [*lines, "", *([table.note, ""] if table.note else [])]
+        line = f"{table.title}: [{len(table.rows):,} rows]({file})."
+        return [f"{line} {table.note}".rstrip(), ""]
     lines = [f"### {table.title}", "", "| " + " | ".join(table.headings) + " |"]
     lines.append("|" + "|".join("---" if _is_text(table, i) else "--:" for i in range(len(table.headings))) + "|")
     lines += ["| " + " | ".join(_escape(value_text(value)) for value in row) + " |" for row in table.rows]

@@ -1,6 +1,6 @@
 """The rows behind a page of ``docs/validation``, as CSV: what is too long to read, in a form that can be searched.
 
-A page keeps short tables, and of long ones whatever is not right. The site shows a CSV as a table with a filter
+A page keeps short tables, and of long ones whatever is wrong. The site shows a CSV as a table with a filter
 (``tools/table_pages.py``); so does GitHub.
 """
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from endive.verification.suite import RIGHT, SHOWN, Check, Outcome, Table, Value
+from endive.verification.suite import Check, Outcome, Table, Value
 from endive.verification.texts import allowed_text, error_text, value_text
 
 ROWS_ON_PAGE: Final = 16
@@ -50,11 +50,6 @@ def row_files(suite: str, parts: Sequence[Outcome]) -> dict[str, str]:
     if any(is_long(part.checks) for part in parts):
         files[checks_name(suite)] = csv_text(_check_rows(checks))
     return files
-
-
-def not_right(checks: Iterable[Check]) -> list[Check]:
-    """Those that a page shows however many rows there are."""
-    return [check for check in checks if check.verdict not in (RIGHT, SHOWN)]
 
 
 def csv_text(rows: Iterable[Iterable[str]]) -> str:

@@ -52,13 +52,20 @@ def allowed_text(check: Check) -> str:
     return f"{scale * check.allowed:.3g}{doubt} {unit}"
 
 
+def doubtful_text(check: Check) -> str:
+    """An error with its doubt, and the cell: +31.08 ± 30 % (writers 16)."""
+    error, unit = error_text(check).split(" ")
+    doubt = _two_digits(check.doubt * (100.0 if check.measure == RELATIVE else 1.0))
+    return f"{error} ± {doubt} {unit} ({cell_text(check)})"
+
+
 def _two_digits(value: float) -> str:
     return f"{value:.0f}" if value >= 100.0 else f"{value:.2g}"
 
 
 def cell_text(check: Check) -> str:
     """Which cell: s3, cas, 4 clients."""
-    return ", ".join(f"{name} {value_text(value)}" for name, value in check.what.items())
+    return ", ".join(f"{name} {value_text(value)}" for name, value in check.what.items() if value != "")
 
 
 def worst_of(checks: Sequence[Check]) -> Check:

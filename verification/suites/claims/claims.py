@@ -35,9 +35,9 @@ def _convoy_of_appends() -> Ruling:
     old, real = play("stream", MERGE), play("stream")
     lists, none = _median(old, "job", "history_lists", None), _median(real, "job", "history_lists", None)
     what = (
-        f"An append 180 s behind a stream of 0.5 commits/s: `merge` reads {lists:,.0f} lists of history (median) and "
-        f"takes {_median(old, 'job', 'commit_latency_ms') / 1e3:.1f} s to commit; `iceberg` reads {none:,.0f} and "
-        f"takes {_median(real, 'job', 'commit_latency_ms') / 1e3:.2f} s. There is no convoy of appends."
+        f"An append 180 s behind 0.5 commits/s reads {lists:,.0f} lists of history under `merge` (median; "
+        f"{_median(old, 'job', 'commit_latency_ms') / 1e3:.1f} s), {none:,.0f} under `iceberg` "
+        f"({_median(real, 'job', 'commit_latency_ms') / 1e3:.2f} s)."
     )
     return Ruling(_verdict(none >= lists / 2), what, (old, real))
 
@@ -53,10 +53,8 @@ def _first_attempt() -> Ruling:
     old, python, real = play("stream", SPEC), play("stream", "commit.protocol=pyiceberg"), play("stream")
     shares = [100.0 * run.first_attempts("job") for run in (old, python, real)]
     what = (
-        f"Jobs that worked for 180 s beside the stream and committed at their first attempt: {shares[0]:.0f} % under "
-        f"`spec`, {shares[1]:.0f} % under `pyiceberg`, {shares[2]:.0f} % under `iceberg`, which refreshes before it "
-        "builds. True of PyIceberg, not of Java Iceberg; the hazard window runs from the refresh, not from the start "
-        "of the txn."
+        f"After 180 s of work {shares[0]:.0f} % commit at their first attempt under `spec`, {shares[1]:.0f} % under "
+        f"`pyiceberg`, {shares[2]:.0f} % under `iceberg`, which refreshes before it builds."
     )
     return Ruling(_verdict(shares[2] < 50.0), what, (old, python, real))
 
@@ -68,9 +66,8 @@ def _retry_of_an_append() -> Ruling:
     attempts = real.of("stream", "attempts", status="committed")
     retry_ms = float(np.median((latency_ms - backoff_ms)[attempts == 2]) - np.median(latency_ms[attempts == 1]))
     what = (
-        f"A second attempt adds {retry_ms:.0f} ms (medians, S3, without its pause): besides one metadata read, one "
-        "list read and one list written, Iceberg writes metadata.json at every attempt, asks HEAD before it reads a "
-        "list and afterwards deletes the list that the lost attempt wrote."
+        f"{retry_ms:.0f} ms (medians, S3, without its pause): Iceberg also writes metadata.json at every attempt, asks "
+        "HEAD before it reads a list and deletes the list that the lost attempt wrote."
     )
     return Ruling(HOLDS if abs(retry_ms / 160.0 - 1.0) <= 0.25 else IN_PART, what, (real,))
 
@@ -79,9 +76,8 @@ def _merge_append() -> Ruling:
     few, many, old = play("manifests"), play("manifests", "table.initial_manifests=150"), play("manifests", SPEC)
     reads = [run.only("txn", "requests_manifest_read") for run in (few, many, old)]
     what = (
-        f"A merge append five commits behind: `spec` reads {reads[2]:.0f} manifests (1.5 per commit). `iceberg` reads "
-        f"{reads[0]:.0f} while the table has fewer than 100 manifests and {reads[1]:.0f} when it has 150, all of them, "
-        "at every attempt. What counts is the number of manifests in the bin, not the number of commits behind."
+        f"Five commits behind `spec` reads {reads[2]:.0f} manifests, `iceberg` {reads[0]:.0f} while the table has "
+        f"fewer than 100 and {reads[1]:.0f} when it has 150. What counts is the number of manifests in the bin."
     )
     return Ruling(_verdict(0.0 < reads[0] <= reads[2]), what, (few, many, old))
 
@@ -94,11 +90,11 @@ def _compaction_beside_appends() -> Ruling:
     overwrite = play("stream", JOB.format(kind="validated_overwrite"))
     share = 100.0 * compaction.share("job", "committed")
     what = (
-        f"Beside 0.5 appends/s, {share:.0f} % of compactions (`rewrite_files`, 3 min of work) commit and read "
-        f"{_median(compaction, 'job', 'history_lists', None):.0f} lists of history. Of serializable row-level "
-        f"overwrites {100.0 * overwrite.share('job', 'committed'):.0f} % do, reading "
-        f"{_median(overwrite, 'job', 'history_lists', None):,.0f}. Compaction does not validate against appends "
-        "(`BaseRewriteFiles`); DELETE, UPDATE and MERGE do."
+        f"Beside 0.5 appends/s, {share:.0f} % of compactions (3 min of work) commit and read "
+        f"{_median(compaction, 'job', 'history_lists', None):.0f} lists of history: they do not validate against "
+        f"appends (`BaseRewriteFiles`). Of serializable row-level overwrites "
+        f"{100.0 * overwrite.share('job', 'committed'):.0f} % do, reading "
+        f"{_median(overwrite, 'job', 'history_lists', None):,.0f}."
     )
     return Ruling(_verdict(share < 50.0), what, (compaction, overwrite))
 
@@ -118,9 +114,8 @@ def _budget() -> Ruling:
     reasons = run.of("job", "reason", status="aborted")
     exhausted, timeouts = int(np.sum(reasons == "retries_exhausted")), int(np.sum(reasons == "timeout"))
     what = (
-        f"Of the overwrites that gave up beside 1 append/s, {exhausted} had used their 4 retries and {timeouts} the 30 "
-        f"minutes. The median one gave up after {_median(run, 'job', 'commit_latency_ms', 'aborted') / 60e3:.1f} "
-        "minutes."
+        f"Beside 1 append/s {exhausted} gave up after 4 retries and {timeouts} after 30 minutes; the median one after "
+        f"{_median(run, 'job', 'commit_latency_ms', 'aborted') / 60e3:.1f} minutes."
     )
     return Ruling(_verdict(timeouts > exhausted), what, (run,))
 
@@ -130,9 +125,8 @@ def _snapshot_isolation() -> Ruling:
     strict, loose = play("stream", kind), play("stream", kind, "source.job.isolation=snapshot")
     what = (
         f"Beside 0.5 appends/s, {100.0 * strict.share('job', 'committed'):.0f} % of serializable overwrites commit and "
-        f"{100.0 * loose.share('job', 'committed'):.0f} % under snapshot isolation, where appends need not be "
-        f"validated ({_median(loose, 'job', 'history_lists', None):.0f} lists of history). The report's table has one "
-        "row for both."
+        f"{100.0 * loose.share('job', 'committed'):.0f} % under snapshot isolation, which reads "
+        f"{_median(loose, 'job', 'history_lists', None):.0f} lists of history."
     )
     return Ruling(HOLDS if loose.share("job", "committed") < 0.5 else IN_PART, what, (strict, loose))
 
@@ -145,9 +139,9 @@ def _serial_history() -> Ruling:
         for run in (serial, batched)
     ]
     what = (
-        f"A list of history costs {per_list[0]:.0f} ms read one after another, as Iceberg does, and {per_list[1]:.0f} "
-        f"ms in batches of four, as the documents have it; {100.0 * serial.share('job', 'committed'):.0f} % against "
-        f"{100.0 * batched.share('job', 'committed'):.0f} % of overwrites commit beside 0.5 appends/s."
+        f"Iceberg reads them one after another, {per_list[0]:.0f} ms each ({per_list[1]:.0f} in batches of four); "
+        f"{100.0 * serial.share('job', 'committed'):.0f} % of overwrites commit beside 0.5 appends/s (in batches "
+        f"{100.0 * batched.share('job', 'committed'):.0f} %)."
     )
     return Ruling(_verdict(per_list[0] < 1.5 * per_list[1]), what, (serial, batched))
 
@@ -164,10 +158,9 @@ def _shrinking_history() -> Ruling:
     ]
     shares = [100.0 * run.share("job", "committed") for run in (real, since, fixed)]
     what = (
-        f"`iceberg` starts over from the operation's first snapshot every time: {per_attempt[0]:.0f} lists per "
-        f"attempt, {shares[0]:.0f} % commit. The same jobs under `spec`, reading serially, take {per_attempt[1]:.0f} "
-        f"lists per attempt and {shares[1]:.0f} % commit; if they started over too, {per_attempt[2]:.0f} and "
-        f"{shares[2]:.0f} %. Validation that only looks at what is new would decide whether they get through."
+        f"`iceberg` starts over every time: {per_attempt[0]:.0f} lists per attempt, {shares[0]:.0f} % commit. Under "
+        f"`spec`, reading serially, {per_attempt[1]:.0f} and {shares[1]:.0f} %; if it started over too, "
+        f"{per_attempt[2]:.0f} and {shares[2]:.0f} %."
     )
     return Ruling(_verdict(per_attempt[0] < 0.75 * per_attempt[2]), what, (real, since, fixed))
 
@@ -179,7 +172,7 @@ def _commits_in_the_end() -> Ruling:
     stops, goes_on = play("behind"), play("behind", "source.rivals.stop_ms=200000")
     what = (
         f"{stops.only('behind', 'commit_latency_ms') / 1e3:.1f} s if the rivals stop after the first retry has read "
-        "its lists. In that order, if they go on at 25 commits/s, it never commits "
+        "its lists. If they go on, it never commits "
         f"({goes_on.only('behind', 'reason').replace('_', ' ')} after {goes_on.only('behind', 'attempts'):.0f} "
         "attempts): every retry takes longer than the 40 ms between two rivals."
     )
@@ -235,9 +228,8 @@ def _dropped_txns() -> Ruling:
     p95_s = [float(np.quantile((ends - submits)[which], 0.95)) / 1e3 for which in (inside, kept)]
     dropped = 100.0 * (1.0 - np.sum(kept) / np.sum(inside))
     what = (
-        f"With the experiment plan's own runtimes, {dropped:.0f} % of the txns submitted in the half hour are left "
-        f"out, the slow ones: P95 of the whole txn is {p95_s[1]:.0f} s without them and {p95_s[0]:.0f} s with them. "
-        "Here a txn counts where it was submitted."
+        f"With the plan's own runtimes that leaves out {dropped:.0f} %, the slow ones: P95 of the whole txn is "
+        f"{p95_s[1]:.0f} s without them and {p95_s[0]:.0f} s with them."
     )
     return Ruling(_verdict(p95_s[1] > 0.98 * p95_s[0]), what, (run,))
 

@@ -49,7 +49,7 @@ def outcome_of(client: str, intro: str, remarks: str, options: Options, what: st
         part=PARTS[client] if what == "requests" else HELD_OUT,
         intro=intro,
         checks=tuple(checks),
-        tables=(_sequences(document["entries"]),) if what == "requests" else (),
+        tables=(_sequences(PARTS[client], document["entries"]),) if what == "requests" else (),
         remarks=remarks,
         command=COMMAND,
         provenance=provenance(**versions, recorded=document["date"], stories=len(told)),
@@ -111,8 +111,13 @@ def _commits(client: str, story: Story) -> int:
     return CHECKPOINTED_COMMITS if client == RS and story.interval else BASE_COMMITS[client]
 
 
-def _sequences(entries: dict[str, Any]) -> Table:
+def _sequences(part: str, entries: dict[str, Any]) -> Table:
     """What was asked for, in its order."""
     rows = tuple((key, ", ".join(told["requests"])) for key, told in entries.items() if "times" not in key)
-    note = "`|` joins requests that were under way together; `commit+1` is the commit file after the table's version."
-    return Table(title="Requests as recorded", headings=("story", "requests"), rows=rows, note=note)
+    note = "`|` joins requests under way together; `commit+1` is the commit file after the table's version."
+    return Table(
+        title=f"Requests of {part.removesuffix(' requests')} as recorded",
+        headings=("story", "requests"),
+        rows=rows,
+        note=note,
+    )

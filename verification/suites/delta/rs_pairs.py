@@ -9,14 +9,12 @@ from verification.suites.delta.delta_pairs import outcome_of
 from verification.suites.delta.delta_recording import RS
 
 INTRO: Final = """
-Every operation of delta-rs beside every other, at every level of `delta.isolationLevel`: the rival commits right
-before the victim's first PUT. The level changes no cell. A row is right if the victim ends the same way in the model,
-which is told what each operation reads and changes. Where the recording has files that both took out of the table,
-delta-rs has let two commits through that no serial history has, and the table has rows twice: the model refuses the
-second.
+Every operation of delta-rs beside every other, at every level of `delta.isolationLevel`, which changes no cell: the
+rival commits right before the victim's first PUT. A row is right if the victim ends the same way in the model. Where
+both took the same files out, delta-rs has let two commits through that no serial history has, and the table has rows
+twice: the model refuses the second. Full overwrites and VACUUM are recorded and not modelled.
 
-Recorded by `python -m verification.delta_rig.delta_rs pairs`. Full overwrites and VACUUM are recorded and not
-modelled.
+Recorded by `python -m verification.delta_rig.delta_rs pairs`.
 """
 
 

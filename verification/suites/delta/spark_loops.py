@@ -34,52 +34,37 @@ REQUESTS: Final[Requests] = {
     "PUT last_checkpoint": ("last_checkpoint", "write"),
 }
 INTRO: Final = """
-Closed-loop writers without think time INSERT a row into one table with Delta Spark, through SQL. They are threads of
-one JVM, each with a name of its own for the bucket, so that none shares another's log, lock or snapshot. The table lies
-on the rig's object server, which creates a commit only if it is absent: Delta's `GCSLogStore` leaves the decision to
-the store, and S3A does not send the condition that Google's connector sends, so the server adds it. A request that the
-model knows, and the PUT of the data, takes five times what it takes for delta-rs above (a GET or LIST 100 ms, a PUT
-150); what S3A asks besides takes nothing, and neither does the checksum file, which it drafts and renames.
+Closed-loop writers without think time INSERT a row into one table with Delta Spark, through SQL: threads of one JVM
+that share no log, lock or snapshot. The rig's object server creates a commit only if it is absent, as Delta's
+`GCSLogStore` expects; it adds the condition that S3A does not send. A request that the model knows, and the PUT of the
+data, takes five times what it takes for delta-rs above; what S3A asks besides takes nothing, nor does the checksum
+file.
 
-The model runs client `spark` with as many clients, each keeping its table. What a request takes is what one of its kind
-was measured to take in the same cell, with the client's work until the next, as quantiles; the work before the commit
-is the runtime, as quantiles. What follows a commit belongs to its checksum, so a creation takes as long where it wins
-as where it loses. Nothing is fitted. Txns count that ended inside the time; latency runs from the first PUT of a commit
-to the end of the statement.
+The model runs client `spark`, each keeping its table. A request takes what one of its kind was measured to take in the
+same cell, with the client's work until the next, and the work before the commit is the runtime, both as quantiles.
+Nothing is fitted. Txns count that ended inside the time; latency runs from the first PUT of a commit to the end of the
+statement.
 
 Recorded by `python -m verification.delta_rig.spark_loops --jars DIR`.
 """
 REMARKS: Final = """
-### Reading the loops of Delta Spark
-
 **No INSERT failed**, as ten million attempts promise.
 
-**A missing checksum is contagious.** Delta Spark makes the checksum of a commit from the one before it. Where that is
-not there yet, because its writer is still at it, the log is read instead, from the last checkpoint on and as a Spark
-job, which takes seconds where the checksum takes a tenth of one; whoever commits meanwhile finds none either. A
-statement that begins meanwhile reads the log to load its table. One writer does so for its checkpoints alone (*log read
-after the commit*, above, 10 %); of several, most do. More writers therefore commit no more in all than one, and it is
-not the race for the commit that holds them up.
+**A missing checksum is contagious** ([why](../model/delta.md#who-fails)), so most statements read the log, and more
+writers commit no more in all than one. The model does not know this; it agrees because it is told times that have the
+reading in them. What is judged here is the race: who loses, how often, and what that costs. **A load of Delta Spark's
+that nobody has measured, with several writers that commit within seconds of each other, is told too well by the
+model.**
 
-The model takes a checksum to be there as soon as its commit is ([what is left out](../model/delta.md#who-fails)), so it
-does not know this. It agrees with these loops because it is told: the time that a checksum took in a cell has the
-reading in it, and so has the work before a commit. What is judged here is the race: who loses, how often, what a lost
-attempt costs, and what rate and latency that makes together with the work. **A load of Delta Spark's that nobody has
-measured, with several writers that commit within seconds of each other, is told too well by the model**, by what the
-table says its checksums cost.
+**One JVM on two cores.** The reading is a Spark job: one writer leaves three quarters of the processors idle, from four
+on they are the limit, and the work of one waits for that of others; the model's share nothing. On a larger machine, or
+with longer delays, the share of the race would be larger; that was not measured.
 
-**One JVM on two cores.** That reading is a Spark job, and jobs are the processors' work (*processors busy*): one writer
-leaves three quarters of them idle, from four on they are the limit. The writers are threads of one driver and share its
-planner, its code generator and its scheduler, so the work of one waits for that of others and comes in spells; the
-model's clients share no processor, and it draws each work by itself. On a larger machine, or with longer delays, the
-share of the race would be larger; that was not measured.
-
-**What is wrong, and what is unclear.** Writers that share two cores fall into step: those that read the log together
-end together. A txn of four writers begins its commit within half a second of more others than in the model (*company*,
-above), so more of them win at once and more lose three times, and fewer make two attempts; with sixteen it is three
-times the company. An earlier recording of these cells, kept above, ran with a JVM that had no room left for compiled
-code after 54 s; it committed 14 to 36 % less, and its attempts were off by as much. A tenth commit writes a checkpoint
-and has the longest checksum; the model draws the two apart, which makes the P95 of one writer too short.
+**What is wrong, and what is unclear.** Writers that read the log together end together: a txn of four writers begins
+its commit within half a second of more others than in the model (*company*), so more win at once and more lose three
+times. An earlier recording, in the file, ran with a JVM that had no room left for compiled code after 54 s; it
+committed 14 to 36 % less. A tenth commit writes a checkpoint and has the longest checksum; the model draws the two
+apart, so the P95 of one writer is too short.
 """
 
 
@@ -92,7 +77,7 @@ def run(options: Options) -> Outcome:
         part=PART,
         intro=INTRO,
         checks=tuple(check for cell in cells for check in compare(document, cell, options)),
-        tables=(measured_table(document, cells), repeats_table(document, cells)),
+        tables=(measured_table(document, cells), repeats_table(document, cells, "Delta Spark")),
         remarks=REMARKS,
         command=COMMAND,
         provenance=provenance(

@@ -9,11 +9,11 @@ from verification.suites.delta.delta_pairs import outcome_of
 from verification.suites.delta.delta_recording import SPARK
 
 INTRO: Final = """
-Every statement of Delta Spark beside every other, through SQL: one session has read its snapshot and is about to
-commit, another commits, the first goes on. Copy-on-write and with deletion vectors, `Serializable` and
-`WriteSerializable`. Open source refuses every level but `Serializable` as a table property, and commits at it unless
-a table says otherwise; the other was written into the table's metadata. A row is right if the statement ends the same
-way in the model.
+Every statement of Delta Spark beside every other, through SQL: one session has read its snapshot, another commits, the
+first goes on. Copy-on-write and with deletion vectors, `Serializable` and `WriteSerializable`, which open source
+refuses as a table property, so it was written into the table's metadata. A row is right if the statement ends the same
+way in the model. Shown without a limit: an UPDATE by id beside a DELETE of another partition commits, because
+statistics exclude its files; the model's has read the table and fails.
 
 Recorded by `python -m verification.delta_rig.delta_spark pairs`.
 """

@@ -9,22 +9,18 @@ from verification.suites.delta.delta_recording import SPARK
 from verification.suites.delta.delta_requests import outcome_of
 
 INTRO: Final = """
-Statements of Delta Spark through SQL, on the rig's object server by S3A and Delta's own `S3SingleDriverLogStore`. A
-session that knows the table, or a *cold* one, makes a statement; `behind` rivals have committed since it last looked,
-`lost` rivals commit right before it writes its commit. A row is right if every count of requests for the log is equal
-and the statement ends the same way: of a cold session all of it, of one that knows its table from its data on. What
-S3A asks besides (HEADs, probes of folders, drafts that are renamed) is left out, and a commit file that is found to
-be there counts as a refused creation, which it is where a store has conditional PUTs.
+Statements of Delta Spark through SQL, on the rig's object server by S3A and Delta's own `S3SingleDriverLogStore`.
+`behind` rivals have committed since the session last looked (a *cold* one never has), `lost` rivals commit right before
+it writes its commit. A row is right if every count of requests for the log is equal and the statement ends the same
+way: of a cold session all of it, else from its data on. What S3A asks besides (HEADs, probes of folders, drafts) is
+left out; a commit file that is found to be there counts as a refused creation.
 
 Recorded by `python -m verification.delta_rig.delta_spark requests`, with a Python that has `pyspark`.
 """
 REMARKS: Final = """
-### What Delta Spark does that is easy to miss
-
-- A blind INSERT never reads the files of the log: the newest checksum file tells it all it needs. A statement that
-  has to know the files reads everything since the last checkpoint, also if it knew all but one commit of it.
-- After a commit nothing is read: the new snapshot is made in memory. Every tenth commit reads the log back to its
-  last checkpoint to write the next.
+A blind INSERT never reads the files of the log, the newest checksum tells it all it needs; a statement that has to know
+the files reads everything since the last checkpoint, even if it lacks one commit alone. After a commit nothing is read,
+but every tenth reads the log back to its last checkpoint to write the next.
 """
 
 

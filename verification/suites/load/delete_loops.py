@@ -21,14 +21,13 @@ PART: Final = "delete loops"
 COMMAND: Final = "endive verify requests"
 ALLOWED_POINTS: Final = 10.0  # as the requirement says that asked for them
 INTRO: Final = """
-Three writers delete rows in a loop, as Spark's merge-on-read DELETE commits: each loads the table, works for 0.3 s,
-deletes rows of 4 of its 20 data files, drawn anew each time, and commits. **What the statement read:** files, by
-position; nobody adds rows. On v2 a file of position deletes more is nobody's conflict: only retries run out. On v3 a
-data file has one deletion vector, and who adds one beside another since its scan fails for good ("Found concurrently
-added DV"). A row is right if the share that commits is within 10 points.
+Three writers in a loop, as Spark's merge-on-read DELETE commits: each loads the table, works for 0.3 s, deletes rows of
+4 of its 20 data files, drawn anew each time, and commits; nobody adds rows. On v2 only retries run out. On v3 a data
+file has one deletion vector, and who adds one beside another since its scan fails for good ("Found concurrently added
+DV"). A row is right if the share that commits is within 10 points. Old vectors stay in the table, where Spark takes
+them out: that costs a read and a write of a manifest and fails nobody.
 
-Vectors of before are not taken out of the table, which Spark does: it costs a read and a write of a manifest and fails
-nobody. Recorded by `python -m verification.record java-loops --only ^delete`.
+Recorded by `python -m verification.record java-loops --only ^delete`.
 """
 
 Runs = Sequence[Sequence[bool]]  # whether each txn committed, run by run

@@ -33,24 +33,21 @@ BESIDE_SEEDS_QUICK: Final = 2
 
 INTRO: Final = """
 Real Iceberg runs in one JVM; its `S3FileIO` talks to a local S3 that answers after a fixed delay (GET 20, HEAD 10, PUT
-30, DELETE 20 ms), and the catalog is `JdbcCatalog` in memory. *Closed loop*: each writer loads the table, appends one
-file (`FastAppend`) and begins again without a pause, with default retry properties. *Beside a stream*: an overwrite
-(serializable) or a compaction loads its table, N0 appends commit, then it commits while one more append begins every T
-seconds.
+30, DELETE 20 ms), the catalog is `JdbcCatalog` in memory. *Closed loop*: each writer loads the table, appends one file
+(`FastAppend`) and begins again without a pause. *Beside a stream*: an overwrite (serializable) or a compaction loads
+its table, N0 appends commit, then it commits while one more append begins every T seconds.
 
-The model is given what was measured and nothing is fitted: the delays, what each kind of request took beyond its delay
-in the runs of the cell itself, and the time of a statement to the database. The machine was busy with other work, so
-that time is neither small nor the same in every cell. Latencies are those of committed txns, from the beginning of
-`commit()` to its return; only txns that ended within a run count. *Chance*, in the file: the same figure of the model,
-from as many simulated runs as were measured, lies in this range in 95 of 100 cases.
+Nothing is fitted. The model is given the delays, what each kind of request took beyond its delay in the cell itself on
+a busy machine, and the time of a statement to the database. Latencies are those of committed txns, from the beginning
+of `commit()` to its return; only txns that ended within a run count. *Chance*, in the file: the range of the model's
+figure in 95 of 100 cases, from as many simulated runs as were measured.
 """
 
 REMARKS: Final = """
-Pauses between attempts (0.1, 0.2, 0.4, 0.8 s) are longer than attempts, so latencies fall into clusters, one per number
-of attempts. Where the middle txn stands at the edge of two, P50 jumps: a few points in the shares of attempts move it
-by a third. With equal delays writers also fall into step for seconds at a time, in Iceberg and in the model; so
-repetitions differ more than the number of txns suggests. Not covered: several tables or client processes, more than 16
-writers.
+Latencies fall into clusters, one per number of attempts; where the middle txn stands at the edge of two, a few points
+in the shares of attempts move P50 by a third. Writers fall into step for seconds at a time, in Iceberg and in the
+model, so repetitions differ more than the number of txns suggests. Not covered: several tables or client processes,
+more than 16 writers.
 """
 
 
@@ -173,6 +170,7 @@ def _attempts_table(document: Mapping[str, Any], simulated: Sequence[Figures]) -
         title="Attempts per txn, in percent of the txns that ended",
         headings=("writers", "", "1", "2", "3", "4", "5", "load average of the machine"),
         rows=tuple(rows),
+        is_filed=True,
     )
 
 

@@ -54,38 +54,26 @@ FIRST_MANIFESTS: Final = {APPEND: 1, ROW_DELTA: 2, COMPACTION: 2, DELETE: 1}  # 
 IN_FLIGHT: Final = "in_flight"
 EVEN_UP_TO: Final = 0.98  # quantiles stand at equal distances up to here
 INTRO: Final = """
-Closed loops beyond appends behind JDBC, as above, with four differences. A writer *loads* its table before every txn,
-or *keeps* the one it loaded first, as a streaming job does. What a client does between two commits is measured and
-given to the model as runtime. Manifests are not merged. Behind *rest* stands Iceberg's own `CatalogHandlers` in a small
-server, whose time to answer is measured. In four cells writers share a lock around their commits (*queue*), or whoever
-comes first waits for the next second and commits the files of all who wait (*gather*).
-
-A row delta (serializable) changes rows of its own in a partition that all share; a compaction replaces the only file of
-a partition of its own; none is in conflict. In the *mix* half of the writers append, a quarter changes rows and a
-quarter compacts; each kind is judged by itself.
+Closed loops as above, with four differences. A writer *loads* its table before every txn, or *keeps* the one it loaded
+first, as a streaming job does. What a client does between two commits is measured and is the model's runtime. Manifests
+are not merged. Behind *rest* stands Iceberg's own `CatalogHandlers` in a small server, whose time to answer is
+measured. In four cells writers share a lock around their commits (*queue*), or whoever comes first waits for the next
+second and commits the files of all who wait (*gather*). In the *mix* half of the writers append, a quarter changes rows
+(row delta, serializable) and a quarter compacts; none is in conflict, and each kind is judged by itself.
 """
 
 REMARKS: Final = """
-### What is off on one side, and why
-
-**P95 of lone writers is low**, in all seven cells, by 5 to 17 %. Requests are slow together: other work slows a
-machine for seconds, and successive commits of a lone
-writer have latencies that are correlated by 0.25 to 0.58. A simulated run is given the latencies of one measured run,
-but draws them request by request, so slow ones average out within a commit. With the latencies of all runs together P95
-of lone writers was too low by 18 to 28 %. So where a machine is busy by fits, expect the model's P95 to be low.
+**P95 of lone writers is low**, in all seven cells, by 5 to 17 %: other work slows the machine for seconds, and the
+model draws every request by itself. Where a machine is busy by fits, expect the model's P95 to be low.
 
 **Rates behind REST are high**, and fewer retries run out. The server's time to answer was recorded for all commits
-together, and the model draws it for accepted and refused ones alike. An accepted one takes longer (it writes the
-metadata and swaps), and while it does others prepare to lose against it. The table has both ends, and what was measured
-lies between them in every cell; telling them apart needs a recording that says which was which. Where in the request
-the server decides hardly matters (3.6 or 3.8 commits/s at 16 writers).
+together; an accepted one takes longer, and while it does others prepare to lose against it. What was measured lies
+between the two ends of that in every cell (file above).
 
-**Why so much is unclear.** Each cell ran for a minute in all, at load averages of 20 and more on two cores, so the
-sampling errors are large; `endive verify load --live` measures on yours. In the mix of four, eleven row deltas ended
-and none committed, where the model fails 79 %: eleven cannot tell. P95 of the appends beside them stands at the edge of
-two clusters. The recorder's compactions name a file that no scan has returned, so Iceberg reads its manifest twice; in
-the mix the model cannot be told so, and its compactions there are shown without a verdict. All writers share one JVM,
-whose pool of workers is made 64 so that none waits for another's manifests.
+**Why so much is unclear.** Each cell ran for a minute in all, at load averages of 20 and more on two cores;
+`endive verify load --live` measures on yours. In the mix of four, eleven row deltas ended and none committed: too few
+to tell. The recorder's compactions read their manifest twice, because they name a file that no scan has returned; in
+the mix the model cannot be told so, and compactions there are shown without a verdict.
 """
 
 
@@ -305,6 +293,7 @@ def _rest_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
         title="Behind REST: if accepted commits took as long as all, and if they were the slowest",
         headings=("table", "writers", *(f"1/s, {way}" for way in ways), *(f"exhausted %, {way}" for way in ways)),
         rows=tuple(rows),
+        is_filed=True,
     )
 
 

@@ -367,13 +367,13 @@ def _measured_table(rows: Sequence[tuple[Any, ...]]) -> Table:
 
 
 _INTRO: Final = """
-Writers in a closed loop, a process each, append to one table with PyIceberg's default retry properties. The catalog is
-its SqlCatalog on SQLite in memory; the FileIO injects the same delays as above. The model runs protocol `pyiceberg`;
-a request takes what one of its kind was measured to take in the same cell, client's work included. Nothing is fitted.
+Writers in a closed loop, a process each, append to one table with PyIceberg's default retry properties, through its
+SqlCatalog on SQLite in memory; the FileIO injects the delays above. The model runs protocol `pyiceberg`; a request
+takes what one of its kind was measured to take in the same cell, client's work included. Nothing is fitted.
 [PyIceberg](pyiceberg.md) says how it was measured and what is not covered.
 """
 
 _REMARKS: Final = """
-Where about half of the commits need one attempt, one txn in a hundred moves the median across the pause that follows:
-the file on the median shows how far it moves if the same runs are drawn anew, without any model.
+Where about half of the commits need one attempt, one txn in a hundred moves the median across the pause that follows;
+the file on the median shows how far.
 """

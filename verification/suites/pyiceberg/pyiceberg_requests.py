@@ -252,19 +252,16 @@ def beyond_table(stories: Mapping[str, Story]) -> Table:
         title="Operations the model has no kind for",
         headings=("operation", "behind", "rivals", "attempt", "PyIceberg", "the model's validated overwrite"),
         rows=tuple(rows),
-        note="Shown, not judged. `overwrite` is `update_snapshot().overwrite()`, which a delete of single rows ends "
-        "in; `delete and append` is `table.overwrite`: two snapshots, so two new lists, in one commit.",
+        note="Shown, not judged: `update_snapshot().overwrite()`, in which a delete of single rows ends, and "
+        "`table.overwrite`, a delete and an append in one commit.",
+        is_filed=True,
     )
 
 
 _INTRO: Final = """
 A victim loads its table, rivals commit, the victim commits; during its attempts more rivals commit, right before it
 looks whether its base still stands or between that look and its swap. `behind` counts the rivals before its first
-attempt, `during` those in its first, second, ... attempt. PyIceberg ran on its own SqlCatalog (SQLite) with a FileIO
-that writes down every request; the recording comes with the package, so that the comparison needs no PyIceberg.
-R = read (GET), H = HEAD, W = write (PUT), S = swap of the pointer, D = DELETE.
-
-Data files are made up: no request is about data. A HEAD counts where PyIceberg asks its FileIO for the existence or
-the length of an object; what an S3 client adds below that is not covered. [PyIceberg](pyiceberg.md) tells the whole
-story of a commit, with the functions that send each request.
+attempt, `during` those in its attempts. In the file R = read (GET), H = HEAD, W = write (PUT), S = swap of the pointer,
+D = DELETE. No request is about data. [PyIceberg](pyiceberg.md) has the story of a commit, how it was recorded, and what
+is not covered.
 """

@@ -17,26 +17,22 @@ SUITE: Final = "theory"
 
 _INTRO: Final = """
 Nothing here is fitted. Each expected value comes from a formula, or from sampling the profile's distributions with
-NumPy; the actual value from a run of the engine. What a formula assumes is arranged in the run: constant latencies,
+NumPy; the actual value from a run of the engine in which what the formula assumes is arranged: constant latencies,
 Poisson arrivals, tables that never meet.
 
-**Ceilings.** Every request takes exactly L, half of it each way. Windows of committed attempts cannot overlap, so
-with windows of W there are at most 1/W commits per second, and many clients whose reads are spread out reach it. W is
-derived for every protocol and mode in [time and messages](../model/time-and-messages.md#ceilings). `merge` repairs
-before it reads its base, so its W is one round trip and its cycle many times as long: there the table rests after a
-commit until the next client reads, and W + 1/lambda lie between two commits, where lambda is the rate of attempts in
-the same run.
+**Ceilings.** Hazard windows of committed attempts cannot overlap, so windows of W allow at most 1/W commits per second,
+and many clients whose reads are spread out reach it ([W of every protocol and
+mode](../model/time-and-messages.md#ceilings)). `merge` repairs before it reads its base, so the table rests until the
+next client reads, and W + 1/lambda lie between two commits, where lambda is the rate of attempts in the same run.
 
-**Queues.** A `service` catalog with one worker, exponential service and txns that arrive as a Poisson process and
-send two requests each (read, then commit after their runtime) is an open network of an M/M/1 queue and a delay. Its
-product form (Jackson, BCMP) gives each visit a sojourn that is exponential with mean 1/(mu - 2 lambda), however the
-runtime is distributed. With c workers: Erlang's C. With fixed service the arrivals at the queue are only nearly
-Poisson (the second visits come from a delay that is long against the queue); the mean of Pollaczek and Khinchine is
-held more loosely. Txns at work are an M/G/infinity queue: their number is Poisson with mean lambda E[S], whatever the
-runtime's distribution.
+**Queues.** A `service` catalog with one worker and exponential service, and txns that arrive as a Poisson process and
+send two requests each, are an M/M/1 queue and a delay: a visit's sojourn is exponential with mean 1/(mu - 2 lambda)
+(Jackson, BCMP), however the runtime is distributed. With c workers: Erlang's C. With fixed service arrivals are only
+nearly Poisson, so the mean of Pollaczek and Khinchine is held more loosely. Txns at work are an M/G/infinity queue:
+Poisson with mean lambda E[S].
 
-**Chances.** A txn that writes k tables, each of which moved, is in real conflict with probability 1 - (1-p)^k
-(experiment plan); allowed are four standard errors.
+**Chances.** A txn that writes k tables, each of which moved, is in real conflict with probability 1 - (1-p)^k; allowed
+are four standard errors.
 """
 
 

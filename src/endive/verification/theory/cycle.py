@@ -1,4 +1,18 @@
-"""The commit cycle of every provider, by sampling its figures with NumPy, beside the saturated engine."""
+"""The commit cycle of every provider, by sampling its figures with NumPy, beside the saturated engine.
+
+1. An attempt whose base the server evaluated at u reaches its swap's evaluation at u + W, with W = (1 - s_r) R + H + G
+   + P + s_c C + D: the rest of the catalog read R, HEAD, GET and PUT of a list, the request leg of the swap C, and the
+   delay D if it is throttled. It wins if nobody else was evaluated successfully in between.
+2. So after a commit at time 0 only attempts with u > 0 can win, and the next commit comes at the minimum of u_j + W_j.
+3. Losers pause, and winners rest, for a random time that is long against W (about eight reads begin in a window), so
+   reads are a Poisson process of rate r. 400,000 attempts of it are sampled; those within the window of throttling
+   after another wait their delay; in the order of evaluation each wins whose u lies after the last commit. The mean
+   time between winners is the expected cycle.
+4. r follows from the number of clients N (Little), with X = 1 / mean cycle: N = r E[attempt] + (r - X) E[lost] + X
+   E[won]. An attempt holds a client for R + H + G + P + s_c C + D, the penalty if contended, and the pause; a lost one
+   also for the rest of the refusal, a won one for the rest of the swap, for what the swaps within the window of
+   crowding add, and the first read of the next txn.
+"""
 
 from __future__ import annotations
 
@@ -32,27 +46,11 @@ SHARE_OF_A_READ: Final = 0.5  # of its latency before the server evaluates, wher
 
 CYCLE_TEXT: Final = """
 **The commit cycle.** Clients of one `cas` catalog on a provider, metadata inlined, protocol `iceberg`; each attempt
-reads the catalog, reads the manifest list (a HEAD first on S3), writes a list and swaps. In saturation there is one
-winner per cycle. Derivation:
-
-1. An attempt whose base the server evaluated at u reaches its swap's evaluation at u + W, with W = (1 - s_r) R + H +
-   G + P + s_c C + D: the rest of the catalog read R, HEAD, GET and PUT of a list, the request leg of the swap C, and
-   the delay D if it is throttled. It wins if nobody else was evaluated successfully in between.
-2. So after a commit at time 0 only attempts with u > 0 can win, and the first of them to arrive does: the next commit
-   comes at the minimum of u_j + W_j.
-3. Losers pause, and winners rest, for a random time that is long against W, so the reads of many clients are a
-   Poisson process of rate r. (A winner that went on at once would read right after each commit, and the cycle would be
-   2.4 % shorter on S3.) 400,000 attempts of such a process are sampled; those that reach the object within the window
-   of throttling after another wait their delay; in the order of their evaluation each wins whose u lies after the last
-   commit. The mean time between winners is the expected cycle.
-4. r follows from the number of clients N (Little): each attempt holds a client for R + H + G + P + s_c C + D, if
-   contended for the penalty, and for the pause; a lost one also for the rest of the refusal, a won one for the rest
-   of the swap, for what the swaps within the window of crowding add, and the first read of the next txn. With X = 1 /
-   mean cycle: N = r E[attempt] + (r - X) E[lost] + X E[won].
-
-Samples of R, H, G, P, C, D are drawn with NumPy from the figures in the profile's TOML file; nothing of the
-simulator's own distributions, rules or engines takes part. The pause is chosen so that about eight reads begin in a
-window.
+reads the catalog, reads the manifest list (a HEAD first on S3), writes a list and swaps. Losers pause and winners rest
+for long, so reads are a Poisson process; 400,000 attempts of it are sampled with NumPy from the figures in the
+profile's TOML file, and in the order of their evaluation each wins whose base was evaluated after the last commit. The
+mean time between winners is the expected cycle. Nothing of the simulator's own distributions, rules or engines takes
+part; the derivation is in `src/endive/verification/theory/cycle.py`.
 """
 
 
