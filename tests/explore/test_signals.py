@@ -52,7 +52,7 @@ def processes_of(session: int) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are read from /proc")
-@pytest.mark.parametrize("count", [1, 3, 5])
+@pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.slow), 3, 5])  # 1 is the moment of the test above
 def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(count, tmp_path):
     """While they start: the server alone, then with those that start others, then with the first two that simulate."""
     process = explore(tmp_path, start_new_session=True)

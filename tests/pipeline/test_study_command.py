@@ -13,6 +13,7 @@ from endive.cli import verify as verify_command
 from endive.cli.console import EndiveGroup
 from endive.cli.studies import study as study_command
 from endive.report import page
+from endive.verification import Check, Outcome
 
 SMALL = ("--set", "transaction.inter_arrival.scale=[2000]", "--set", "simulation.duration_ms=60_000")
 
@@ -44,16 +45,26 @@ def test_one_session_sweeps_analyses_and_draws_and_the_dataset_verifies(
     assert lines[-1].startswith("out/small/report.html (")
     assert (tmp_path / "out/small/analysis/index.json").is_file()
 
-    verified = endive("verify", "dataset", tmp_path / "out/small", "--json")
-    assert 0 == verified.exit_code
-    assert json.loads(verified.stdout)["holds"]
-
     change_value(tmp_path / "out/small/groups/study=small/groups.parquet", "retries_mean", 0, lambda _: 7.0)
     reseal_summaries(tmp_path / "out/small")
-    wrong = endive("verify", "dataset", tmp_path / "out/small")
-    assert 1 == wrong.exit_code
-    assert "wrong: retries_mean (" in wrong.stdout
-    assert "wrong: 1 wrong, " in wrong.stdout
+    verified = endive("verify", "dataset", tmp_path / "out/small", "--json")
+    assert 1 == verified.exit_code
+    (outcome,) = json.loads(verified.stdout)["outcomes"]
+    assert ["retries_mean"] == [check["name"] for check in outcome["checks"] if check["verdict"] != "right"]
+
+
+@pytest.mark.parametrize(
+    ("actual", "code", "told"),
+    [(1, 0, "right: 1 checks right, "), (2, 1, "wrong: retries_mean ("), (2, 1, "wrong: 1 wrong, ")],
+)
+def test_a_dataset_ends_with_0_only_if_every_figure_holds(endive, tmp_path, monkeypatch, actual, code, told):
+    check = Check.exact("retries_mean", {"study": "small"}, expected=1, actual=actual)
+    outcome = Outcome(suite="dataset", checks=(check,))
+    monkeypatch.setattr("endive.verification.dataset.check_dataset", lambda folder, session: outcome)
+
+    result = endive("verify", "dataset", tmp_path)
+
+    assert (code, True) == (result.exit_code, told in result.stdout)
 
 
 def test_a_folder_belongs_to_the_suite_dataset(endive, tmp_path):

@@ -89,8 +89,9 @@ def test_a_sweep_without_txns_has_every_table_that_needs_none(spark, tmp_path):
     assert ("transaction.inter_arrival.scale", 3) == (row["load_axis"], row["points"])
 
 
-@pytest.mark.parametrize(("folder", "what"), [("transactions", "txns"), ("latencies", "commits")])
-@pytest.mark.parametrize("is_gone", [True, False])
+@pytest.mark.parametrize(
+    ("folder", "what", "is_gone"), [("transactions", "txns", True), ("latencies", "commits", False)]
+)
 def test_a_file_that_is_missing_or_too_much_does_not_add_up(spark, dataset, monkeypatch, folder, what, is_gone):
     """Whatever was checked before: what was scanned is compared with what the runs made."""
     found = open_dataset(dataset)
@@ -123,8 +124,7 @@ def test_a_figure_that_the_txns_of_its_run_do_not_give_is_refused(spark, dataset
         collect_counts(spark, open_dataset(dataset), 6)
 
 
-@pytest.mark.parametrize("kept_bytes", [100, -8, None])
-@pytest.mark.parametrize("folder", ["transactions", "latencies"])
+@pytest.mark.parametrize(("folder", "kept_bytes"), [("transactions", 100), ("transactions", None), ("latencies", -8)])
 def test_a_file_that_was_damaged_is_named_by_the_task_that_reads_it(spark, dataset, folder, kept_bytes):
     """Cut off, or with pages that are not what their checksums say."""
     path = sorted((dataset / folder / "study=mixed").rglob("*.parquet"))[0]

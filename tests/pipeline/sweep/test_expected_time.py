@@ -92,7 +92,7 @@ def test_time_that_others_use_the_processor_is_not_counted(monkeypatch, planned)
         return simulate_run(*given)
 
     monkeypatch.setattr(expected_time, "simulate_run", wait_and_simulate)
-    study = planned()
+    study = planned("transaction.inter_arrival.scale=[2000]")
 
     assert estimate(study.runs, cores=2, engine="auto").cpu_s < 0.3 * len(study.runs)
 

@@ -9,8 +9,9 @@ from verification.suites.java.spark_sql import DELETES_REWRITTEN, RECORDING, UNS
 RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))["entries"]
 
 
-def test_every_statement_ends_as_it_did_in_spark():
-    cells = [(Cell.of(key), told) for key, told in RECORDED.items()]
+def test_every_third_statement_ends_as_it_did_in_spark():
+    """``endive verify requests`` asks all of them."""
+    cells = [(Cell.of(key), told) for key, told in list(RECORDED.items())[::3]]
 
     assert [] == [cell for cell, told in cells if cell.is_sayable and compare(cell, told).verdict != "right"]
 
