@@ -163,6 +163,8 @@ def test_a_file_holds_every_row_and_the_page_those_to_keep(table, tmp_path):
         "All 2 rows, with their intervals: [all.csv](all.csv).",
     ]
     assert file.read_text() == "offered/s,none,fixed\n1,90.0 % ± 2.5,100.0 %\n5,50.0 %,\n"
+    link = ["All 2 rows, with their intervals: [all.csv](all.csv)."]
+    assert link == [line for line in table("s", "success_rate", "--csv", str(file), "--link") if line]
 
 
 @pytest.mark.parametrize(
