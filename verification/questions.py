@@ -310,11 +310,11 @@ def _again_lines(again: Sequence[dict[str, Any]]) -> list[str]:
         "## What was once answered wrongly",
         "",
         f"Asked again by the command, each with several seeds to begin with, and held against {TRUTH_SEEDS} other "
-        f"seeds. What was said before is in `verification/questions.toml`, commands and answers in [{AGAIN}]({AGAIN}).",
+        f"seeds. What was said before is in `verification/questions.toml`, answers and truth in [{AGAIN}]({AGAIN}).",
         "",
         *table_lines(
-            ("question", "other seeds", "answers that hold"),
-            [(row["name"], row["truth"], f"{row['held']} of {row['of']}") for row in again],
+            ("question", "answers that hold"),
+            [(row["name"], f"{row['held']} of {row['of']}") for row in again],
         ),
     ]
 
