@@ -131,3 +131,4 @@ def test_schema_of_a_key_that_does_not_exist_names_the_nearest(run):
     assert (2, "", "error: No key contains 'catalog.num_table_s'. Did you mean 'catalog.num_tables'?\n") == run(
         "schema", "catalog.num_table_s"
     )
+    assert "'endive recipes' lists recipes" in run("schema", "recipe")[2]

@@ -98,6 +98,8 @@ def schema(
     sections = [_matching(section, key or "") for section in reference()]
     sections = [section for section in sections if section.rows]
     if not sections:
+        if "recipe" in (key or ""):
+            raise ConfigError("A source's recipe fills in other keys: 'endive recipes' lists recipes, with parameters.")
         guess = nearest_key(key or "")
         raise ConfigError(f"No key contains '{key}'." + (f" Did you mean '{guess}'?" if guess else ""))
     for section in sections:
