@@ -1,10 +1,8 @@
 """A catalog of each kind, and the calls tests make of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from tests.catalog.clock import HandClock
+from tests.catalog.clock import HandClock, Started
 
 from endive.catalog import (
     AppendCatalog,
@@ -50,3 +48,10 @@ def intend(txn_id: int, base: Any, *tables: int, n_written: int | None = None, *
 def commit(catalog: Catalog, clock: HandClock, record: IntentionRecord) -> Any:
     client = Client(record.txn_id, record.txn_id, clock)
     return catalog.commit(record, client=client)
+
+
+def finished(clock: HandClock, call: Any) -> Started:
+    """The call, once it has returned."""
+    started = clock.start(call)
+    clock.run()
+    return started

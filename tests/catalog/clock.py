@@ -4,8 +4,6 @@
 interleaving of server decisions can happen.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Generator
 from heapq import heappop, heappush

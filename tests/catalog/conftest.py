@@ -1,7 +1,5 @@
 """What the tests of catalogs share: time that passes when they say so."""
 
-from __future__ import annotations
-
 import pytest
 from tests.catalog.clock import HandClock
 

@@ -10,8 +10,8 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from tests.catalog.calls import LATENCY_MS, LATENCY_US, intend
-from tests.catalog.clock import HandClock, RandomClock, Started
+from tests.catalog.calls import LATENCY_MS, LATENCY_US, finished, intend
+from tests.catalog.clock import HandClock, RandomClock
 
 from endive.catalog import AppendCatalog, AppendResult, CatalogState
 from endive.catalog.rules import SCOPE_TABLE
@@ -36,13 +36,6 @@ def make_catalog(clock: Any, preset: str, *, num_tables: int = 2, **options: Any
 
 def counter(client: Client, name: str) -> int:
     return getattr(client.row, name)
-
-
-def finished(clock: HandClock, call: Generator[int, None, Any]) -> Started:
-    """The call, once it has returned."""
-    started = clock.start(call)
-    clock.run()
-    return started
 
 
 class Writer:

@@ -4,10 +4,8 @@ Each kind is driven by a hand clock. What a kind asks of storage on the way is i
 that use them, in the tests of ``endive.transaction``.
 """
 
-from __future__ import annotations
-
 import pytest
-from tests.catalog.calls import LATENCY_MS, LATENCY_US, commit, intend, make_catalog
+from tests.catalog.calls import LATENCY_MS, LATENCY_US, commit, finished, intend, make_catalog
 from tests.catalog.clock import HandClock
 
 from endive.catalog import AppendCatalog, CASCatalog, Catalog, CatalogState
@@ -46,8 +44,7 @@ def test_of_two_attempts_on_the_same_version_the_one_that_reaches_the_server_fir
 
 
 def test_a_commit_moves_the_sequence_number_by_one_and_its_tables_by_one_each(clock, catalog):
-    call = clock.start(commit(catalog, clock, intend(1, catalog.state.snapshot(0), 0, 1)))
-    clock.run()
+    call = finished(clock, commit(catalog, clock, intend(1, catalog.state.snapshot(0), 0, 1)))
 
     after = catalog.state.snapshot(0)
     assert call.value.success
@@ -64,11 +61,9 @@ def test_commits_to_different_tables_do_not_meet(clock, catalog):
 
 def test_a_refused_commit_changes_nothing(clock, catalog):
     base = catalog.state.snapshot(0)
-    clock.start(commit(catalog, clock, intend(1, base, 0)))
-    clock.run()
+    finished(clock, commit(catalog, clock, intend(1, base, 0)))
     before = catalog.state.snapshot(0)
-    refused = clock.start(commit(catalog, clock, intend(2, base, 0, 1)))
-    clock.run()
+    refused = finished(clock, commit(catalog, clock, intend(2, base, 0, 1)))
 
     assert not refused.value.success
     after = catalog.state.snapshot(0)
@@ -100,10 +95,8 @@ def test_success_tells_no_state_and_only_a_catalog_that_says_so_tells_it_on_refu
 
 
 def test_every_kind_answers_with_the_same_two_types(clock, catalog):
-    read = clock.start(catalog.read())
-    clock.run()
-    call = clock.start(commit(catalog, clock, intend(1, read.value, 0)))
-    clock.run()
+    read = finished(clock, catalog.read())
+    call = finished(clock, commit(catalog, clock, intend(1, read.value, 0)))
 
     assert ("CatalogSnapshot", "CommitResult") == (type(read.value).__name__, type(call.value).__name__)
 
@@ -147,8 +140,7 @@ def test_a_snapshot_never_changes(clock, catalog):
     before = catalog.state.snapshot(0)
     image = (before.seq, tuple(before.tables), before.versions, before.log)
     for txn_id in range(3):
-        clock.start(commit(catalog, clock, intend(txn_id, catalog.state.snapshot(0), 0, 1)))
-        clock.run()
+        finished(clock, commit(catalog, clock, intend(txn_id, catalog.state.snapshot(0), 0, 1)))
 
     assert image == (before.seq, tuple(before.tables), before.versions, before.log)
     with pytest.raises(AttributeError):
@@ -194,8 +186,7 @@ def test_a_rest_server_writes_the_metadata_between_check_and_swap(clock):
     catalog = make_catalog("rest", clock)
     client = Client(1, 1, clock)
     record = intend(1, catalog.state.snapshot(0), 0, server_bytes=5_730)
-    call = clock.start(catalog.commit(record, client=client))
-    clock.run()
+    call = finished(clock, catalog.commit(record, client=client))
 
     assert call.value.success
     assert (2 * LATENCY_US, LATENCY_US // 2 + LATENCY_US) == (call.end_us, call.value.evaluated_us)
@@ -225,9 +216,7 @@ def test_a_rest_server_rebases_what_commutes(clock, commutes, success):
     base = catalog.state.snapshot(0)
     catalog.state.apply(intend(9, base, 0))
     client = Client(1, 1, clock)
-    call = clock.start(catalog.commit(intend(1, base, 0, commutes=commutes), client=client))
-    clock.run()
-
+    call = finished(clock, catalog.commit(intend(1, base, 0, commutes=commutes), client=client))
     assert success == call.value.success
     assert (1 + success) == catalog.state.snapshot(0).tables[0].version
     assert (LATENCY_US // 2 if success else None) == call.value.rebased_us
@@ -257,10 +246,8 @@ def test_a_rest_server_gives_up_after_its_own_retries(clock, server_retries):
 def test_a_read_and_a_commit_are_one_request_each(clock, kind):
     catalog = make_catalog(kind, clock)
     client = Client(1, 1, clock)
-    clock.start(catalog.read(client=client))
-    clock.run()
-    clock.start(catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=client))
-    clock.run()
+    finished(clock, catalog.read(client=client))
+    finished(clock, catalog.commit(intend(1, catalog.state.snapshot(0), 0), client=client))
 
     assert (1, 1) == (count_sent(client.row, CATALOG, READ), count_sent(client.row, CATALOG, CAS))
 

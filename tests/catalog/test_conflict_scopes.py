@@ -1,7 +1,5 @@
 """Which commits conflict: the scope of a catalog's state, its partitions and groups, and what its tables hold."""
 
-from __future__ import annotations
-
 import pytest
 from tests.catalog.calls import commit, intend, make_catalog
 

@@ -1,7 +1,5 @@
 """The second set of books: what it accepts and what it blames, in both engines."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.catalog import ledger as books

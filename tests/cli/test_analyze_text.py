@@ -1,7 +1,5 @@
 """What an analysis shows of how late data are, on a terminal."""
 
-from __future__ import annotations
-
 import io
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """``endive catalogs``: the services that ``catalog.profile`` may name, and how well their latency is known."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``endive check``: what it says, and the code it ends with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.pipeline.in_process import InProcessSpark

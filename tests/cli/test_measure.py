@@ -1,7 +1,5 @@
 """``endive measure``: an S3 server and a catalog of PyIceberg's, both real, both left as they were."""
 
-from __future__ import annotations
-
 import pytest
 from tests.observation.conftest import real_table
 from typer.testing import CliRunner

@@ -1,7 +1,5 @@
 """``endive observe`` and ``endive replay``: from a log or a table to a folder, and from there to a verdict."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every answer about a run names the protocol it was simulated with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

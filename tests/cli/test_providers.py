@@ -1,7 +1,5 @@
 """``endive providers``: the figures and where they come from."""
 
-from __future__ import annotations
-
 import json
 
 from endive.storage import list_profiles, load_profile

@@ -1,7 +1,5 @@
 """``endive recipes``: the list, one in full, and a name that is none."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 

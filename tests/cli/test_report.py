@@ -1,7 +1,5 @@
 """``endive report`` as a user sees it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

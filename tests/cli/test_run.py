@@ -1,7 +1,5 @@
 """``endive run``: what it prints, what it writes, and how it fails."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow.parquet as pq

@@ -1,7 +1,5 @@
 """How figures are rounded for people."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.cli.tables import ms, number, rate, rate_words, share, size

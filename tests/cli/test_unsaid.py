@@ -1,7 +1,5 @@
 """What an overwrite has read and nobody said: every command that answers says so, in the same words, with the key."""
 
-from __future__ import annotations
-
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 

@@ -1,7 +1,5 @@
 """Values that cannot be: every number has bounds, and what sizes add up to has one too."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.config.values import BYTES_MAX, COUNT_MAX, ITEM_BYTES_MAX

@@ -1,7 +1,5 @@
 """``catalog.profile``: a service by name fills in what the configuration leaves out."""
 
-from __future__ import annotations
-
 import tomllib
 
 import pytest

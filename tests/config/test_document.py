@@ -1,7 +1,5 @@
 """Documents are read with limits: what nobody can mean is refused at once, in little memory, with the reason."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that would explode or make no sense are refused before they do: little memory, an error of one line."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

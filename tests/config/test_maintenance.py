@@ -1,7 +1,5 @@
 """Sources that maintain their tables come back as they were written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A source may name a recipe: what it becomes, and how a bad one is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.config import apply_overrides, parse_config, recipes

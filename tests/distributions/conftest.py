@@ -1,7 +1,5 @@
 """One distribution of every family, with and without floor, on a scale where a microsecond is little."""
 
-from __future__ import annotations
-
 from endive.distributions import (
     EmpiricalLatency,
     ExponentialLatency,

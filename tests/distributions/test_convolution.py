@@ -1,7 +1,5 @@
 """Squaring a law by its transform: exact on whole numbers, the same in the interpreter, the mean kept by every step."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

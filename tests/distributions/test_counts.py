@@ -1,7 +1,5 @@
 """How many manifests a real conflict merges: fixed, uniform, or exponential within bounds."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Empirical latency: through the points it was given, level beyond them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

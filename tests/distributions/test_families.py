@@ -1,7 +1,5 @@
 """Every family's draws are held to the mean, variance and quantiles it reports."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import pickle

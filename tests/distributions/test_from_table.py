@@ -1,7 +1,5 @@
 """Tables of a configuration become distributions, or a list of what is wrong with them."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Three lognormals that share a number and nothing else; growth with size; floors and shifts."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Mixtures: weights, quantiles across atoms and gaps, and refusals."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

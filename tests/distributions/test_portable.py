@@ -1,7 +1,5 @@
 """Portable functions: as good as the C library's, and the same bits from interpreter and compiler."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """The slowest of n parallel draws has the distribution of the maximum of n draws."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Quantile tables: near the exact quantile everywhere, continuous, and rising."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

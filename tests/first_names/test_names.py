@@ -1,7 +1,5 @@
 """Names of the first documents are there, and the page lists each with what is not as written."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive import first_names

@@ -1,7 +1,5 @@
 """Data files: the shuffle that picks them, and whom an operation minds meeting there."""
 
-from __future__ import annotations
-
 from math import comb, sqrt
 from typing import Any
 

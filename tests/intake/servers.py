@@ -1,7 +1,5 @@
 """Servers that answer as nobody should: without end, drop by drop, or by sending on to another."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """JSON, gzip and Avro from elsewhere, and calls that must end in time."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 import zlib

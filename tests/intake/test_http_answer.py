@@ -1,7 +1,5 @@
 """A server's answer: bounded in bytes and time, and from the host that was asked."""
 
-from __future__ import annotations
-
 import pytest
 from tests.intake.servers import DRIPPING, DRIPPING_HEADERS, ENDLESS, REDIRECTING, serving
 from tests.waiting import PATIENCE_S

@@ -1,7 +1,5 @@
 """Files from elsewhere: regular, and no larger than was said."""
 
-from __future__ import annotations
-
 import os
 from unittest import mock
 

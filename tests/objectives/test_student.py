@@ -1,7 +1,5 @@
 """Student's t, against published tables."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

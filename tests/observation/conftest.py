@@ -1,7 +1,5 @@
 """What the tests of observation share: made-up snapshots and metadata, and a real table written by PyIceberg."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A damaged folder of an observation: one line that names the file, whatever is wrong with it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """An observed folder remembers its replays, and every answer about it begins with the verdict."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Credentials are taken out of whatever is printed."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.observation.secrets import public_address, redact, secrets_in

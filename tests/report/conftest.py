@@ -1,7 +1,5 @@
 """Analyses for the tests of the report, made once: none of the tests changes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

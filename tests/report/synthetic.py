@@ -5,8 +5,6 @@ The numbers are easy to check by hand: with ``pressure`` = load / capacity, the 
 before. Seeds differ by a hundredth. Nothing here is a result of the simulator.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """The answer in words."""
 
-from __future__ import annotations
-
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 

@@ -1,7 +1,5 @@
 """Which axis goes where, and how its values are shown."""
 
-from __future__ import annotations
-
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 

@@ -1,7 +1,5 @@
 """How values of an axis are said in a sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.report.axes import make_axis

@@ -4,8 +4,6 @@ Needs Debian's chromium, or any Chrome, and the package playwright; without them
 ``python -m tests.report.test_browser`` draws the baseline of the layout anew.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import shutil

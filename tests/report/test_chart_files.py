@@ -1,7 +1,5 @@
 """Charts as files."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.report.charts.chart_files import markdown, picture_spec, to_svg, write_figures

@@ -1,7 +1,5 @@
 """The script of charts: made once, kept where only the user can write, made again when it is not whole."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.report.charts import chart_script

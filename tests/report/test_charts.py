@@ -1,7 +1,5 @@
 """Which charts a study gets, what they draw, and what is said of those it does not get."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Studies side by side."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

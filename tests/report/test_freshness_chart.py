@@ -1,7 +1,5 @@
 """The picture of how late data are: the same ages as the figures, and a line where the bound is."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

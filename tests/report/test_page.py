@@ -1,7 +1,5 @@
 """The page as a file: whole, self-contained, safe."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Prices come from the profile, or not at all."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow as pa

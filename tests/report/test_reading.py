@@ -1,7 +1,5 @@
 """What is refused, and what a page says about a folder."""
 
-from __future__ import annotations
-
 import shutil
 
 import pyarrow as pa
@@ -85,6 +83,7 @@ def test_an_index_of_another_layout_is_refused(folder):
 def test_a_table_without_a_column_is_named(folder):
     path = folder / "analysis" / "phases.parquet"
     pq.write_table(pq.read_table(path).drop_columns(["share"]), path)
+    assert "DIR/analysis/phases.parquet is missing or damaged. Run: endive analyze DIR" == refusal(folder)
     change_index(folder, digests=index_of(folder)["digests"] | {path.name: file_digest(path)})
 
     assert "DIR/analysis/phases.parquet lacks the column 'share'. Run: endive analyze DIR" == refusal(folder)

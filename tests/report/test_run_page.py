@@ -1,7 +1,5 @@
 """The page of one run: its charts show the txns that its table counts."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from endive.report.charts.run_chart import attempt_spec

@@ -1,7 +1,5 @@
 """The block that says what was simulated."""
 
-from __future__ import annotations
-
 import tomllib
 
 from tests.report.synthetic import SIMULATED

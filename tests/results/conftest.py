@@ -1,7 +1,5 @@
 """Hand-made rows: what an engine would deliver, one txn at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A run's folder holds all of a run or nothing of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """How much of the commit latency rests on assumed figures."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.results.knowledge import KnownFigure, assumed_part, assumption_warnings, sent_figures

@@ -1,7 +1,5 @@
 """The grid of latencies: every value has one bin, and a bin is narrow."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from endive.results.latency_grid import BINS_PER_OCTAVE, bin_high_us, bin_low_us, bins_of, counted

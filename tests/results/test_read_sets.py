@@ -1,7 +1,5 @@
 """What a txn read and wrote of each table, if asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

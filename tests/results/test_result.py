@@ -1,7 +1,5 @@
 """Rows pass the sink once and come out as one result."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The layout of a row, and what its fields become in Arrow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

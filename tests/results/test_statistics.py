@@ -1,7 +1,5 @@
 """What is measured from rows, against figures worked out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import numpy as np

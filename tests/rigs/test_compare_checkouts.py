@@ -1,7 +1,5 @@
 """The comparison of two checkouts: what counts as a difference, and what is refused."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``endive verify --live`` that is told to stop: one line, and nobody is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

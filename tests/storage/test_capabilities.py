@@ -1,7 +1,5 @@
 """Which provider can do what: the specification's table, to the letter."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES

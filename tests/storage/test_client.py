@@ -1,7 +1,5 @@
 """The bill: every request counted where it belongs, bytes only where bytes travel."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.formats.delta import words as delta

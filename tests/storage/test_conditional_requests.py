@@ -1,7 +1,5 @@
 """Conditional requests: who is evaluated when, what an answer costs, and what writers do to each other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The arithmetic of a conditional request: exact figures, and the same ones when compiled."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.kernel import jitted

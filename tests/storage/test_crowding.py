@@ -1,7 +1,5 @@
 """Crowding: a success is acknowledged the later, the more rivals came to its object shortly before."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.distributions import FixedLatency, MixtureLatency
@@ -37,15 +35,20 @@ def test_the_table_is_the_first_for_at_least_so_many_rivals_or_the_last(rivals, 
     assert table == crowd_table(TABLES, CAS, rivals)
 
 
+def crowded(new_store, tables):
+    """Requests take 10 ms, half of it to the server; among so many rivals a success takes longer by its table."""
+    crowd = tuple(CrowdTable(rivals=rivals, penalty=penalty, text="made up") for rivals, penalty in tables.items())
+    return new_store(
+        latency_ms=10.0,
+        refusal_ms=10.0,
+        crowding={CAS: Crowding(window_ms=3.0, tables=crowd, source="a test")},
+    )
+
+
 @pytest.fixture
 def crowded_store(new_store):
-    """Requests take 10 ms, half of it to the server; among one rival a success takes 7 ms more, among three 20."""
-    tables = (
-        CrowdTable(rivals=1, penalty=FixedLatency(7.0), text="made up"),
-        CrowdTable(rivals=3, penalty=FixedLatency(20.0), text="made up"),
-    )
-    crowding = Crowding(window_ms=3.0, tables=tables, source="a test")
-    return new_store(latency_ms=10.0, refusal_ms=10.0, crowding={CAS: crowding})
+    """Among one rival a success takes 7 ms more, among three 20."""
+    return crowded(new_store, {1: FixedLatency(7.0), 3: FixedLatency(20.0)})
 
 
 def swap(store, client, *, succeeds, counter=0):
@@ -92,15 +95,7 @@ def test_between_two_numbers_of_rivals_a_success_is_late_by_what_lies_between(cl
 def test_one_draw_is_read_in_both_tables(clock, new_client, new_store):
     """Quantiles lie on a line between the tables': a tail that one table lacks is shared out in size, not in number."""
     tail = MixtureLatency(((0.9, FixedLatency(0.0)), (0.1, FixedLatency(60.0))))
-    tables = (
-        CrowdTable(rivals=1, penalty=FixedLatency(0.0), text="made up"),
-        CrowdTable(rivals=4, penalty=tail, text="made up"),
-    )
-    store = new_store(
-        latency_ms=10.0,
-        refusal_ms=10.0,
-        crowding={CAS: Crowding(window_ms=3.0, tables=tables, source="a test")},
-    )
+    store = crowded(new_store, {1: FixedLatency(0.0), 4: tail})
 
     late = late_ms(clock, new_client, store, rivals=2)
 
@@ -110,14 +105,7 @@ def test_one_draw_is_read_in_both_tables(clock, new_client, new_store):
 
 def test_below_the_first_number_of_rivals_a_success_is_late_in_proportion(clock, new_client, new_store):
     """By as much as the table says, but so many times as seldom."""
-    tables = (CrowdTable(rivals=5, penalty=FixedLatency(60.0), text="made up"),)
-    store = new_store(
-        latency_ms=10.0,
-        refusal_ms=10.0,
-        crowding={CAS: Crowding(window_ms=3.0, tables=tables, source="a test")},
-    )
-
-    late = late_ms(clock, new_client, store, rivals=1)
+    late = late_ms(clock, new_client, crowded(new_store, {5: FixedLatency(60.0)}), rivals=1)
 
     assert {0.0, 60.0} == {round(ms, 3) for ms in late}
     assert 0.2 == pytest.approx(sum(ms > 1.0 for ms in late) / len(late), abs=0.06)

@@ -1,7 +1,5 @@
 """The names the original documents give to operations: each is one request, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.errors import EngineError

@@ -1,7 +1,5 @@
 """What a user replaces in a profile, and how far a replacement reaches."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.distributions import ExponentialLatency, FixedLatency, LatencyDistribution

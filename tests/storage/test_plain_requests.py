@@ -1,7 +1,5 @@
 """Reads, writes and their batches: one delay each, the bill, and draws that have names."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.distributions import LognormalLatency

@@ -1,7 +1,5 @@
 """A profile of one's own: what a good file gives, and every way a bad one is answered."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sums of requests, for every shipped profile: held to sums of single draws."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

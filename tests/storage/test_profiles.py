@@ -1,7 +1,5 @@
 """The built-in profiles: their medians are the published figures, and every figure has a source."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

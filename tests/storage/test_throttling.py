@@ -1,7 +1,5 @@
 """Throttling: a conditional request that reaches an object too soon after a rival's is evaluated late, once."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.distributions import FixedLatency

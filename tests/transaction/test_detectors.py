@@ -1,7 +1,5 @@
 """Which conflicts are real: by chance, or because a partition the txn writes was changed."""
 
-from __future__ import annotations
-
 import pytest
 from tests.transaction.stage import REFRESHING, SWAPPING, Played, append, play, row_delta
 

@@ -1,7 +1,5 @@
 """How long a txn waits before it tries again: every policy, to the microsecond."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Looks between load and commit: an epoch's refresh, and the filter of files of a copy-on-write statement."""
 
-from __future__ import annotations
-
 import pytest
 from tests.transaction.stage import LOOKING, REFRESHING, append, expiry, play
 

@@ -1,7 +1,5 @@
 """Names the refactoring specification fixes: classes of its kinds, and what they say of costs, verdicts and ends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

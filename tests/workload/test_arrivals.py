@@ -1,7 +1,5 @@
 """Laws of arrivals: when txns come, for every kind, and that both engines agree on it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

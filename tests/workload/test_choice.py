@@ -1,7 +1,5 @@
 """Laws of a source's choice of tables and partitions, by the rules and by a user's selector."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables and partitions per txn by a distribution, and tables that differ in their number of partitions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

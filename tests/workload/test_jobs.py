@@ -1,7 +1,5 @@
 """Jobs: one submission per period each, never two at once."""
 
-from __future__ import annotations
-
 import pytest
 
 import endive

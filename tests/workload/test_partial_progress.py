@@ -1,7 +1,5 @@
 """A job with partial progress: several commits from one arrival, over groups of files that share none."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Laws of weighted picks without replacement, and of the subset of them that is written."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Selectors as a user calls them."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.errors import ConfigError

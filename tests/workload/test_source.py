@@ -1,7 +1,5 @@
 """Laws of a source: what is drawn for a txn, and that nothing else changes it."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Laws of a workload of several sources."""
 
-from __future__ import annotations
-
 import pytest
 from tests.workload.conftest import weighing
 

@@ -1,7 +1,5 @@
 """The values of one axis, in every way they may be written."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.config.study.axis import key_problem, leaves, read_axis

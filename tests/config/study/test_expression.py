@@ -1,7 +1,5 @@
 """Expressions of a study file: what they compute, and that they are no way into Python."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

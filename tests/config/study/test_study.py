@@ -1,7 +1,5 @@
 """A study: what it expands to."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.config import parse_config

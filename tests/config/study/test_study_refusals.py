@@ -1,7 +1,5 @@
 """What is wrong with a study is told once, with the values that cause it; and what it is asked goes with it."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

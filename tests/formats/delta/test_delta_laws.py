@@ -1,7 +1,5 @@
 """Delta's rules by themselves: who minds what, when the log is cleaned up, and one process that commits in turn."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive import simulate

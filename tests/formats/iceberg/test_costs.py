@@ -4,8 +4,6 @@ Latencies are constant here, so that every figure is exact. The cost of a confli
 that refused an attempt to the answer of the next one.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

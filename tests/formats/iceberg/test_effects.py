@@ -1,7 +1,5 @@
 """What a commit leaves behind on its table, counter by counter, and on a catalog object with metadata in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.catalog import CatalogState, IntentionRecord

@@ -1,7 +1,5 @@
 """ML+: tentative entries at the end of a manifest list, by txns that meet there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ Requests and verdicts are those that Java Iceberg 1.9.2 was recorded with: a tab
 that keeps some of its snapshots, and operations that started before it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ committed at exact moments. N_a rivals appended and N_o deleted rows since the t
 swap makes the attempt fail. Lists and manifests are counted here; what they cost in time is in ``test_costs``.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.transaction.stage import (
     REFRESHING,

@@ -4,8 +4,6 @@ What its attempts ask for, operation by operation, is in ``test_requests``; what
 or a real conflict is compared with recordings of Iceberg itself in ``tests/verification/java/test_java_requests.py``.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.formats.iceberg.test_requests import BEHIND, beset, bill
 from tests.transaction.stage import REFRESHING, SWAPPING, append, play, row_delta, without_catalog

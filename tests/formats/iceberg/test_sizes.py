@@ -1,7 +1,5 @@
 """How many bytes travel: every object has a size, and sizes grow with the table."""
 
-from __future__ import annotations
-
 import pytest
 from tests.transaction.stage import REFRESHING, SWAPPING, append, play
 

@@ -1,7 +1,5 @@
 """Iceberg v4 as proposed: a commit without rivals as docs/model/v4.md has it, and a leaf when the root is full."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

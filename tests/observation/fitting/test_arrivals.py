@@ -1,7 +1,5 @@
 """The law of a writer's submissions is found again in times drawn from it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

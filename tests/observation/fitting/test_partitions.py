@@ -1,7 +1,5 @@
 """Partitions that commits were seen to write to become weights, as the table has them or from the newest back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

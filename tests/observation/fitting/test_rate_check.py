@@ -1,7 +1,5 @@
 """What was fitted is simulated before it is written: rates are held against those seen, and the cause is named."""
 
-from __future__ import annotations
-
 import pytest
 from tests.observation.fitting.test_sources import COMPACTS, OVERWRITES, commits, history
 

@@ -1,7 +1,5 @@
 """Commits become sources: per job, also one that was restarted, and per operation, however rare."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Logs of engines tell what a history cannot: what failed, why, how long a statement worked, what it had read."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """A plain log of commits: what it says, and how a bad one is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.errors import ObservationError

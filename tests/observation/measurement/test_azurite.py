@@ -1,7 +1,5 @@
 """A real Azure protocol: the store is measured in Azurite, where that is installed (``npm install -g azurite``)."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

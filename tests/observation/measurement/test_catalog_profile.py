@@ -1,7 +1,5 @@
 """A catalog's profile reproduces what was measured: loads, commits, and how those slow down with clients."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.config import parse_config

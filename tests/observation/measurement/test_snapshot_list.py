@@ -1,7 +1,5 @@
 """Long answers of a REST server, which here is PyIceberg's own SQL catalog behind a few lines of HTTP."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

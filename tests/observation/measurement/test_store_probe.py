@@ -1,7 +1,5 @@
 """Measuring a store: what is asked for, what is written down, and that nothing is left behind."""
 
-from __future__ import annotations
-
 import tomllib
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Real tables, written by PyIceberg, read through its catalogs and by their metadata files."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

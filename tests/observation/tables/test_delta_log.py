@@ -1,7 +1,5 @@
 """The log of a Delta table: what its commits say, and what is left of one that was cleaned up or damaged."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The log of a stranger's Delta table: whatever it holds takes bounded memory and time, and ends in words of ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """A stranger's table: whatever its metadata says, ``endive observe`` ends with a folder or with one line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """A stranger's server: a REST catalog or an object store that answers without end, drop by drop, or from elsewhere."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

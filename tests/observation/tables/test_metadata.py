@@ -1,7 +1,5 @@
 """What a metadata file says of a table's past, and how one that cannot be read is refused."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

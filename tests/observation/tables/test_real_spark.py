@@ -4,8 +4,6 @@ Needs ``ENDIVE_SPARK_PYTHON`` (a Python with pyspark: 3.5, 4.0 or 4.1) and ``END
 Iceberg's runtime for it).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

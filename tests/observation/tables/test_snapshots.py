@@ -1,7 +1,5 @@
 """Who wrote a snapshot and what it did, from its summary alone."""
 
-from __future__ import annotations
-
 import pytest
 from tests.observation.conftest import snapshot
 

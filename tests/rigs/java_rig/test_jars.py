@@ -1,7 +1,5 @@
 """Iceberg's jars: which are taken, and what is said where there are none."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 

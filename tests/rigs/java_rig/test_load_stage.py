@@ -1,7 +1,5 @@
 """Load on real Iceberg: how the requests of a run are sorted."""
 
-from __future__ import annotations
-
 from verification.java_rig.load_stage import _txn, finished, quantiles
 from verification.java_rig.object_server import LoggedRequest
 from verification.suites.load.cells import DELAYS_MS

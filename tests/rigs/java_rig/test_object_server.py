@@ -1,7 +1,5 @@
 """The local S3: what it keeps, what it logs, and that it can be interrupted."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import threading

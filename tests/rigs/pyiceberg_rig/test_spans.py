@@ -1,7 +1,5 @@
 """The time of a measured txn, divided among its requests."""
 
-from __future__ import annotations
-
 import pytest
 
 from verification.pyiceberg_rig.journal import Request, object_of

@@ -1,7 +1,5 @@
 """PyIceberg itself, where it is installed: a recording made now equals the one that comes with the package."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("pyiceberg")
