@@ -47,6 +47,12 @@ class Question:
         return (self.scope, self.name) == ALL
 
     @property
+    def is_of_each_source(self) -> bool:
+        """Whether several sources are asked about, each for itself."""
+        is_of_sources = any(subject.scope != WHOLE_RUN for subject in self.objective.subjects)
+        return self.is_of_all and is_of_sources and self.sources > 1
+
+    @property
     def who(self) -> str:
         """The txns the question is about, in words."""
         if self.is_of_all:
@@ -79,8 +85,7 @@ class Question:
         if level is None:
             return f"The objective ({self.objective.text}) is {'not ' if is_denied else ''}met {where}"
         share = f"at least {100 * level:g} %"
-        is_of_sources = any(subject.scope != WHOLE_RUN for subject in self.objective.subjects)
-        if self.is_of_all and is_of_sources and self.sources > 1:
+        if self.is_of_each_source:
             if is_denied:
                 return f"Not every source commits {share} of its txns {where}"
             return f"Every source commits {share} of its txns {where}"

@@ -18,6 +18,7 @@ from endive.report.charts.stacks import aborts, phases, requests
 from endive.report.comparison import Comparison, compare
 from endive.report.material import CONFIDENCE, FRESHNESS, LATENCIES, Material, asked_metrics, prepare
 from endive.report.price import Prices, find_prices
+from endive.report.question import Question
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
 from endive.report.words import figure_words
 
@@ -96,9 +97,8 @@ def make_section(study: Study, prices: Prices | None = None, bands: str = CONFID
     ]
     if any(value for value in material.values("configurations", "offered_per_s")):
         drawn = _draw(material, prices or find_prices(study))
-    objective = material.question.objective.text
-    first = next((chart for words, chart in _ANSWERING if words in objective), "")
     charts = [chart for chart in drawn if isinstance(chart, Chart)]
+    first = _first_chart(material.question)
     return Section(
         material=material,
         answer=answer(material),
@@ -106,6 +106,13 @@ def make_section(study: Study, prices: Prices | None = None, bands: str = CONFID
         charts=tuple(sorted(charts, key=lambda chart: chart.id != first)),
         omissions=tuple(chart for chart in drawn if isinstance(chart, Omission)),
     )
+
+
+def _first_chart(question: Question) -> str:
+    """The chart that answers; if each source is asked about, a curve of each: one of all hides a source at 0 %."""
+    if question.is_of_each_source and question.success_min is not None:
+        return "by-source"
+    return next((chart for words, chart in _ANSWERING if words in question.objective.text), "")
 
 
 def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
