@@ -44,6 +44,17 @@ def test_a_study_along_a_load_gets_every_chart_but_the_heatmap(report):
     assert ["Two axes at once"] == [omission.title for omission in section.omissions]
 
 
+@pytest.mark.parametrize(
+    ("objective", "first"),
+    [("every source.success_rate >= 99 %", "by-source"), ("success_rate >= 99 %", "success")],
+    ids=["each source", "all txns"],
+)
+def test_where_each_source_is_asked_about_the_first_chart_shows_each(tmp_path, objective, first):
+    section = section_of(tmp_path, "asked", {"load_per_s": (1, 2)}, objective=objective)
+
+    assert first == section.charts[0].id
+
+
 def test_rare_commits_are_drawn_by_the_hour_every_layer_on_one_axis(tmp_path):
     """Vega-Lite joins axes of layers that differ, titles and ticks alike."""
     section = section_of(tmp_path, "rare", {"load_per_s": (0.0005, 0.001)}, has_groups=False)
