@@ -8,8 +8,6 @@ import os
 import signal
 import time
 from contextlib import aclosing, suppress
-from functools import wraps
-from inspect import Signature, signature
 
 import pytest
 from tests.waiting import PATIENCE_S
@@ -63,29 +61,33 @@ def hasty(monkeypatch):
     monkeypatch.setattr(crew_module, "CANCEL_S_MAX", 0.5)
 
 
-def with_crew(patient):
-    """Run a test with a crew of one prompt and so many patient workers as its first argument."""
+def run(question, patient=1):
+    """Run a coroutine with a crew of one prompt and so many patient workers."""
 
-    def decorate(test):
-        async def tried(fixtures):
-            crew = Crew(patient)
-            try:
-                await asyncio.wait_for(test(crew, **fixtures), PATIENCE_S)
-            finally:
-                crew.close()
+    async def with_crew():
+        made = Crew(patient)
+        try:
+            return await asyncio.wait_for(question(made), PATIENCE_S)
+        finally:
+            made.close()
 
-        @wraps(test)
-        def run(**fixtures):
-            asyncio.run(tried(fixtures))
-
-        run.__signature__ = Signature(list(signature(test).parameters.values())[1:])  # the crew is no fixture
-        return run
-
-    return decorate
+    return asyncio.run(with_crew())
 
 
 async def all_of(crew, lane, name, payload=None, client=""):
     return [event async for event in crew.run(lane, name, payload, client)]
+
+
+def test_a_job_that_nobody_reads_any_more_ends_and_its_process_works_on():
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "count", 1_000_000)) as events:
+            await anext(events)
+            await until(lambda: len(crew.processes) == 2)
+            before = set(crew.processes)
+        after = await all_of(crew, PATIENT, "count", 1)
+        return before == set(crew.processes), len(after)
+
+    assert (True, 1) == run(question)
 
 
 async def until(condition):
@@ -94,136 +96,138 @@ async def until(condition):
         await asyncio.sleep(0.01)
 
 
-@with_crew(patient=1)
-async def test_a_job_that_nobody_reads_any_more_ends_and_its_process_works_on(crew):
-    async with aclosing(crew.run(PATIENT, "count", 1_000_000)) as events:
-        await anext(events)
-        await until(lambda: len(crew.processes) == 2)
-        before = set(crew.processes)
+def test_a_process_that_does_not_stop_is_replaced(hasty, tmp_path):
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", tmp_path / "deaf")) as events:
+            await anext(events)
+            await until((tmp_path / "deaf").exists)
+            await until(lambda: len(crew.processes) == 2)  # the prompt one may take longer to start
+            before = set(crew.processes)
+        after = await all_of(crew, PATIENT, "count", 2)
+        return len(before & set(crew.processes)), len(after)
 
-    assert 1 == len(await all_of(crew, PATIENT, "count", 1))
-    assert before == set(crew.processes)
-
-
-@with_crew(patient=1)
-async def test_a_process_that_does_not_stop_is_replaced(crew, hasty, tmp_path):
-    async with aclosing(crew.run(PATIENT, "deaf", tmp_path / "deaf")) as events:
-        await anext(events)
-        await until((tmp_path / "deaf").exists)
-        await until(lambda: len(crew.processes) == 2)  # the prompt one may take longer to start
-        before = set(crew.processes)
-
-    assert 2 == len(await all_of(crew, PATIENT, "count", 2))
-    assert 1 == len(before & set(crew.processes))
+    assert (1, 2) == run(question)
 
 
-@with_crew(patient=1)
-async def test_the_server_survives_a_process_that_dies(crew):
-    lost = await all_of(crew, PROMPT, "die")
+def test_the_server_survives_a_process_that_dies():
+    async def question(crew):
+        lost = await all_of(crew, PROMPT, "die")
+        after = await all_of(crew, PROMPT, "count", 3)
+        return lost, after, crew.processes
 
+    lost, after, processes = run(question)
     assert ["last", "failed"] == [event["type"] for event in lost]
     assert "has ended" in lost[1]["text"]
-    assert [{"type": "count", "number": n} for n in range(3)] == await all_of(crew, PROMPT, "count", 3)
-    assert lost[0]["process"] not in crew.processes
+    assert [{"type": "count", "number": number} for number in range(3)] == after
+    assert lost[0]["process"] not in processes
 
 
-@with_crew(patient=1)
-async def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced_unseen(crew):
-    for lane in (PROMPT, PATIENT):
-        await all_of(crew, lane, "count", 1)
-    for process in crew.processes:
-        os.kill(process, signal.SIGKILL)
-    await until(lambda: not any(worker.process.is_alive() for worker in crew._workers))
+def test_a_process_that_died_while_it_had_nothing_to_do_is_replaced_unseen():
+    async def question(crew):
+        await all_of(crew, PROMPT, "count", 1)
+        await all_of(crew, PATIENT, "count", 1)
+        for process in crew.processes:
+            os.kill(process, signal.SIGKILL)
+        await until(lambda: not any(worker.process.is_alive() for worker in crew._workers))
+        return [len(await all_of(crew, lane, "count", 2)) for lane in (PROMPT, PATIENT)]
 
-    assert [2, 2] == [len(await all_of(crew, lane, "count", 2)) for lane in (PROMPT, PATIENT)]
-
-
-@with_crew(patient=1)
-async def test_a_first_answer_does_not_wait_for_what_refines(crew, hasty):
-    async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
-        await anext(events)
-
-        assert 1 == len(await all_of(crew, PROMPT, "count", 1))
+    assert [2, 2] == run(question)
 
 
-@with_crew(patient=1)
-async def test_who_asks_first_is_served_first_however_long_it_takes(crew, monkeypatch):
+def test_a_first_answer_does_not_wait_for_what_refines(hasty):
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
+            await anext(events)
+            return await all_of(crew, PROMPT, "count", 1)
+
+    assert 1 == len(run(question))
+
+
+def test_who_asks_first_is_served_first_however_long_it_takes(monkeypatch):
     monkeypatch.setattr(crew_module, "WAIT_S", 0.005)  # many turns of the question whether there can be a process
-    served, waiting = [], []
+    served = []
 
-    async def ask(number):
+    async def ask(crew, number):
         async for _ in crew.run(PATIENT, "count", 4, client=f"page {number}"):
             if number not in served:
                 served.append(number)
 
-    for number in range(12):
-        waiting.append(asyncio.create_task(ask(number)))
-        await asyncio.sleep(0)
-    await asyncio.gather(*waiting)
+    async def question(crew):
+        waiting = []
+        for number in range(12):
+            waiting.append(asyncio.create_task(ask(crew, number)))
+            await asyncio.sleep(0)
+        await asyncio.gather(*waiting)
 
+    run(question)
     assert list(range(12)) == served
 
 
-@with_crew(patient=2)
-async def test_one_page_cannot_take_every_process(crew, hasty):
-    async with aclosing(crew.run(PATIENT, "deaf", None, client="greedy")) as first:
-        await anext(first)
-        greedy = asyncio.create_task(all_of(crew, PATIENT, "deaf", None, "greedy"))
-        await asyncio.sleep(0)
+def test_one_page_cannot_take_every_process(hasty):
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", None, client="greedy")) as first:
+            await anext(first)
+            greedy = asyncio.create_task(all_of(crew, PATIENT, "deaf", None, "greedy"))
+            await asyncio.sleep(0)
+            other = await all_of(crew, PATIENT, "count", 2, "modest")
+            is_waiting = not greedy.done()
+            greedy.cancel()
+            return len(other), is_waiting
 
-        assert 2 == len(await all_of(crew, PATIENT, "count", 2, "modest"))
-        assert not greedy.done()
-        greedy.cancel()
-
-
-@with_crew(patient=1)
-async def test_who_no_longer_waits_leaves_the_queue(crew, hasty):
-    async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
-        await anext(events)
-        gone = asyncio.create_task(all_of(crew, PATIENT, "count", 1))
-        await asyncio.sleep(0)
-        gone.cancel()
-        with suppress(asyncio.CancelledError):
-            await gone
-
-    assert 1 == len(await all_of(crew, PATIENT, "count", 1))
-    assert [] == crew._waiting[PATIENT]
+    assert (2, True) == run(question, patient=2)
 
 
-@with_crew(patient=1)
-async def test_no_more_processes_than_were_planned_however_many_ask(crew):
-    found = await asyncio.gather(*(all_of(crew, PATIENT, "count", 2) for _ in range(8)))
+def test_who_no_longer_waits_leaves_the_queue(hasty):
+    async def question(crew):
+        async with aclosing(crew.run(PATIENT, "deaf", None)) as events:
+            await anext(events)
+            gone = asyncio.create_task(all_of(crew, PATIENT, "count", 1))
+            await asyncio.sleep(0)
+            gone.cancel()
+            with suppress(asyncio.CancelledError):
+                await gone
+        return await all_of(crew, PATIENT, "count", 1), crew._waiting[PATIENT]
 
-    assert [2] * 8 == [len(events) for events in found]
-    assert 2 == len(crew.processes)
+    answers, waiting = run(question)
+    assert (1, []) == (len(answers), waiting)
 
 
-@pytest.fixture
-def mended(monkeypatch, tmp_path):
-    """Processes that never start, until there is a file of that name."""
-    path = tmp_path / "mended"
-    monkeypatch.setattr(crew_module, "main", lambda *given: main(*given) if path.exists() else None)
+def test_no_more_processes_than_were_planned_however_many_ask():
+    async def question(crew):
+        found = await asyncio.gather(*(all_of(crew, PATIENT, "count", 2) for _ in range(8)))
+        return [len(events) for events in found], len(crew.processes)
+
+    assert ([2] * 8, 2) == run(question)
+
+
+def test_who_waits_for_processes_that_never_start_is_told_so_and_answered_when_they_do(monkeypatch, tmp_path):
+    is_mended = tmp_path / "mended"
+
+    def often_broken(connection, is_patient):
+        if is_mended.exists():
+            main(connection, is_patient)
+
+    async def question(crew):
+        told = await all_of(crew, PROMPT, "count", 1)
+        is_mended.touch()
+        while (after := await all_of(crew, PROMPT, "count", 1))[0]["type"] == "failed":
+            await asyncio.sleep(0.05)
+        return told, after
+
+    monkeypatch.setattr(crew_module, "main", often_broken)
     monkeypatch.setattr(crew_module, "HIRE_AGAIN_S", 0.05)
-    return path
-
-
-@with_crew(patient=1)
-async def test_who_waits_for_processes_that_never_start_is_told_so_and_answered_when_they_do(crew, mended):
-    assert [{"type": "failed", "text": crew_module.NO_START}] == await all_of(crew, PROMPT, "count", 1)
-
-    mended.touch()
-    while (after := await all_of(crew, PROMPT, "count", 1))[0]["type"] == "failed":
-        await asyncio.sleep(0.05)
-
+    told, after = run(question)
+    assert [{"type": "failed", "text": crew_module.NO_START}] == told
     assert [{"type": "count", "number": 0}] == after
 
 
-@with_crew(patient=1)
-async def test_a_mistake_in_a_job_is_told_and_the_process_works_on(crew):
-    told = {"type": "failed", "text": "ZeroDivisionError: nothing by nothing. This is a mistake in Endive."}
+def test_a_mistake_in_a_job_is_told_and_the_process_works_on():
+    async def question(crew):
+        return await all_of(crew, PROMPT, "broken"), await all_of(crew, PROMPT, "count", 1)
 
-    assert [told] == await all_of(crew, PROMPT, "broken")
-    assert 1 == len(await all_of(crew, PROMPT, "count", 1))
+    told, after = run(question)
+    assert [{"type": "failed", "text": "ZeroDivisionError: nothing by nothing. This is a mistake in Endive."}] == told
+    assert 1 == len(after)
 
 
 def test_a_cancelled_job_gives_no_further_event():

@@ -104,10 +104,10 @@ def test_the_page_on_the_upgrade_is_what_the_recordings_give():
 
 
 def test_a_recording_is_the_same_after_writing_and_reading(tmp_path):
-    for release in RELEASES:
-        write_pairs(read_pairs(release), tmp_path)
+    recording = read_pairs(RELEASES[-1])
+    write_pairs(recording, tmp_path)
 
-    assert [read_pairs(release) for release in RELEASES] == [read_pairs(release, tmp_path) for release in RELEASES]
+    assert recording == read_pairs(RELEASES[-1], tmp_path)
 
 
 @pytest.mark.parametrize("release", RECORDINGS)

@@ -8,7 +8,7 @@ from verification.suites.load.measurement import DELETES_FILE, read_load
 
 MEASURED = read_load(DELETES_FILE)
 V2, V3 = all_delete_loops()
-GROUPS = 4
+GROUPS = 2
 
 
 def test_on_v2_and_on_v3_as_many_commit_as_in_iceberg():
