@@ -68,19 +68,16 @@ READ: Final = (
 INTRO: Final = """# Who conflicts with whom
 
 What Java Iceberg {iceberg} did, recorded on {date}; written by `python -m verification.conflicts` from the recording
-in `verification/suites/java/data/`, which `python -m verification.record java-pairs` makes. Nothing on this page is
-typed in by hand but the text.
+that `python -m verification.record java-pairs` makes.
 
-A table is partitioned and has eight data files, each in a manifest and a snapshot of its own. The *victim* loads it,
-*rivals* commit, then the victim commits. The victim works on one partition: unless its name says otherwise it has read
-ids below 10 there; it touches (replaces, deletes or refers to) the files A and B, and adds a file. C1 to C3 are other
-files of the same partition, E1 to E3 of another one. JDBC catalog; which catalog it is changes neither a verdict nor a
-list or manifest read.
-
-A rival touches *{same_file}* (A), *{other_file}* (C1) or *another partition* (E1); new rows
-of a rival are those of the file it touches, so that a rival that rewrites A adds rows the victim has read. Position
-deletes name the file they refer to, except those of *row_delta, its partition*. As in real files, they have no bounds
-of ids: a filter on rows does not tell them apart. *upsert* are equality deletes, which have such bounds.
+A partitioned table has eight data files, each in a manifest and a snapshot of its own. The *victim* loads it, *rivals*
+commit, then the victim commits. The victim works on one partition: unless its name says otherwise it has read ids below
+10 there; it touches (replaces, deletes or refers to) the files A and B, and adds a file. A rival touches
+*{same_file}* (A), *{other_file}* (C1 to C3) or *another partition*
+(E1 to E3); its new rows are those of the file it touches, so that one that rewrites A adds rows the victim has read.
+Position deletes name the file they refer to, except those of *row_delta, its partition*, and have no bounds of ids, as
+in real files: a filter on rows does not tell them apart. *upsert* are equality deletes, which have such bounds. Through
+a JDBC catalog; which catalog it is changes neither a verdict nor a list or manifest read.
 
 ## What engines send, beside what they meet most
 
@@ -94,19 +91,15 @@ FOLLOWS: Final = """
 **Which lists.** An attempt reads the newest list, and the list of every snapshot since its start whose operation one of
 its checks looks at; each list once, however many checks want it.
 
-| check | looks at snapshots that | asked for by |
-|---|---|---|
-| data files added | append, overwrite | serializable row delta, overwrite of files, replace partitions |
-| delete files added | overwrite, delete | all that check anything but Spark's DELETE |
-| data files removed | overwrite, replace; delete too if deletes are validated | row deltas that refer to files |
-| data files removed | overwrite, replace, delete | checked replace partitions |
+- Data files added: append, overwrite. Asked for by serializable row deltas, overwrites of files, replace partitions.
+- Delete files added: overwrite, delete. Asked for by all that check anything but Spark's DELETE.
+- Data files removed: overwrite, replace; delete too if deletes are validated. Asked for by row deltas that refer to
+  files; by checked replace partitions with delete in any case.
 
 **Which manifests.** For each check, the manifests those snapshots added: data manifests for data files, delete
 manifests for delete files. A row delta and an overwrite of files skip what lies in other partitions; rewrite files and
-replace partitions do not. Two checks that want the same manifest read it twice: beside a row delta, a row delta that
-refers to files reads the rival's data manifest once for removed and once for added files. An overwrite, rewrite or
-delete of files leaves a rewritten manifest per file it took besides the new one, which the check for removed files
-reads too.
+replace partitions do not. Two checks that want the same manifest read it twice. An overwrite, rewrite or delete of
+files leaves a rewritten manifest per file it took besides the new one, which the check for removed files reads too.
 
 **Which verdict.** New rows that match what the victim read: `D`. Delete files: a row delta fails beside any delete file
 in the partition it read, whichever data file it belongs to (`d`); an overwrite or rewrite of files only if the deletes
@@ -114,25 +107,23 @@ apply to a file it takes (`r`), which deletes without a named file do. A data fi
 to it fails (`X`; Spark's DELETE does not mind a rival that deleted it), an overwrite of files that checks for deletes
 and a rewrite of files fail (`M`), an unchecked one does not notice. Checked replace partitions fail beside anything in
 the partition. Appends, unchecked overwrites and `clusterBy` rewrites of manifests never fail. A planned rewrite of
-manifests fails if one of its manifests is gone (`m`): beside everything that takes a data file, in any partition, not
-beside appends and row deltas.
+manifests fails if one of its manifests is gone (`m`): beside everything that takes a data file, in any partition.
 
-**Expired snapshots.** A row delta fails as soon as its starting snapshot is gone (`A`). Other checked operations fail
-only if a snapshot after it is gone too (`H`): the chain of parents has a hole. Unchecked ones do not look. Two
+**Expired snapshots.** A row delta fails as soon as its starting snapshot is gone (`A`), other checked operations only
+if a snapshot after it is gone too (`H`: the chain of parents has a hole); unchecked ones do not look. Two
 `expire_snapshots` at once can end in an error of Iceberg's own (`N`).
 
-**Afterwards.** After a `ValidationException` the manifests and lists that earlier attempts wrote are deleted. After `A`
-and `N`, which are an `IllegalArgumentException`, they stay behind.
+**Afterwards.** After a `ValidationException` the manifests and lists that earlier attempts wrote are deleted. After an
+`IllegalArgumentException` (`A`, `N`) they stay behind.
 """
 DETAIL: Final = """
 ## What is read
 
 [conflicts.csv](conflicts.csv) has a row per victim, rival, number of rivals and moment: *before* its commit, or
-*late*, between refresh and swap of its first attempt. The verdict is a letter as above; then what the attempt that met
-the rival reads (the first, or the second where the rival came late): manifest lists, and manifests of the table itself
-(there before the victim loaded), data manifests of rivals, delete manifests of rivals. A manifest that an attempt reads
-twice counts twice. Where the victim fails, the counts are those up to the failure; they are empty where an attempt had
-nothing left to do. A row without a rival is the victim alone.
+*late*, between refresh and swap of its first attempt; a row without a rival is the victim alone. After the verdict
+comes what the attempt that met the rival reads (the first, or the second where the rival came late), up to a failure:
+manifest lists, and manifests of the table itself (there before the victim loaded), data manifests of rivals, delete
+manifests of rivals, each as often as it is read; empty where an attempt had nothing left to do.
 """
 HEADINGS: Final = (
     "victim",
@@ -171,12 +162,11 @@ def letter(seen: RecordedPair) -> str:
 
 
 def _letters(recording: PairRecording) -> list[str]:
-    rows = ["| letter | message | exception |", "|---|---|---|"]
-    for start, short in REASONS.items():
-        met = sorted({each.exception for each in recording.pairs.values() if each.message.startswith(start)})
-        if met:
-            rows.append(f"| `{short}` | {start} ... | {', '.join(met)} |")
-    return rows
+    met = {
+        start: sorted({each.exception for each in recording.pairs.values() if each.message.startswith(start)})
+        for start in REASONS
+    }
+    return [f"- `{REASONS[start]}`: {start} ... ({', '.join(seen)})" for start, seen in met.items() if seen]
 
 
 def _verdicts(recording: PairRecording) -> list[str]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from verification.suites.pyiceberg.met import BEFORE, DURING, EXPIRY, PAIRS_FILE, RIVALS, Met, all_met
+from verification.suites.pyiceberg.met import DURING, EXPIRY, PAIRS_FILE, RIVALS, Met, all_met
 
 FILE: Final = "conflicts-pyiceberg.csv"
 REASONS: Final = {
@@ -21,19 +21,22 @@ REASONS: Final = {
     "Found new conflicting delete files": "d",
     "Cannot find starting snapshot": "H",
 }
-INTRO: Final = """
+SECTION: Final = """
 ## PyIceberg
 
-What PyIceberg {version} did, recorded on {date} by `python -m verification.record pyiceberg-pairs`
-(`verification/suites/pyiceberg/data/pairs.json`). It writes neither delete files nor compactions. The table has one
-file per manifest: A, which the victim works on, C in the same partition and E in another one. `overwrite` is
-`update_snapshot().overwrite()` with a filter, `overwrite unfiltered` the same without, `delete and append` is
-`table.overwrite`. PyIceberg checks on retries only, so that a victim that is behind loses its first attempt.
+What PyIceberg {version} did, recorded on {date} by `python -m verification.record pyiceberg-pairs`. It writes neither
+delete files nor compactions, and checks on retries only, so that a victim that is behind loses its first attempt. The
+table has one file per manifest. `overwrite` is `update_snapshot().overwrite()` with a filter, `overwrite unfiltered`
+the same without, `delete and append` is `table.overwrite`.
 
-| letter | message |
-|---|---|
-{letters}
+- New rows that it has read, if serializable: "Added data files ..." (`D`); without a filter it has read the table.
+- A file it touches is gone: "Deleted data files ..." (`G`), without a filter "Data files were concurrently deleted ..."
+  (`X`); at serializable isolation `D` comes first if the rival added rows.
+- Its starting snapshot was expired: "Cannot find starting snapshot ..." (`H`), `fast_append` included.
 
+Appends fail beside nothing else. [{file}]({file}) has all {pairs} pairs: a
+verdict, a second one if it is another when the rival comes {late} the first attempt, and the lists and manifests that
+the last attempt read.
 """
 
 
@@ -44,27 +47,10 @@ def read_met() -> dict[str, Any]:
 
 
 def met_section() -> str:
-    """Verdicts, rivals down and victims across."""
+    """What PyIceberg minds, in words; the pairs are a file."""
     document = read_met()
-    stories = document["scenarios"]
-    messages = {story.get("message", "") for story in stories.values()}
-    letters = [
-        f"| `{short}` | {start} ... |"
-        for start, short in REASONS.items()
-        if any(message.startswith(start) for message in messages)
-    ]
-    head = INTRO.format(version=document["pyiceberg"], date=document["recorded"], letters="\n".join(letters))
-    victims = list(dict.fromkeys((met.victim, met.isolation) for met in all_met()))
-    lines = ["| rival | touches | " + " | ".join(f"{name} {level}".strip() for name, level in victims) + " |"]
-    lines.append("|---|---|" + ":-:|" * len(victims))
-    for rival, touches, count in _rows():
-        cells = [_letters(*each) for each in _stories(stories, victims, rival, touches, count)]
-        lines.append(f"| {_name(rival, count)} | {touches} | " + " | ".join(cells) + " |")
-    note = (
-        f"\nRivals commit before the victim's commit ({BEFORE}); a second letter is another verdict if one comes "
-        f"{DURING} the first attempt. [{FILE}]({FILE}) has the lists and manifests that the last attempt read.\n"
-    )
-    return head + "\n".join(lines) + "\n" + note
+    pairs = len(met_rows()) - 1
+    return SECTION.format(version=document["pyiceberg"], date=document["recorded"], file=FILE, pairs=pairs, late=DURING)
 
 
 def met_rows() -> list[tuple[str, ...]]:
