@@ -60,7 +60,7 @@ PARTS: Final = (
 
 
 def run_part(part: Part, minutes: float) -> Ran:
-    """Run a part; its output is shown, and the last line that it printed is kept, or its last complaint if it failed."""
+    """Run a part; its output is shown, and its last line is kept, or its last complaint if it failed."""
     begin_s = time.monotonic()
     command = [sys.executable, "-m", part.module, "--minutes", f"{minutes:.2f}"]
     print(f"--- {part.name}: {part.about}, {minutes:.1f} min", flush=True)

@@ -26,8 +26,8 @@ def test_an_entry_says_how_long_each_part_ran_and_how_it_ended():
     ("code", "told"), [(0, "5 of 6 held"), (1, "Warning: old")], ids=["its summary", "what it complained of"]
 )
 def test_a_part_is_a_process_whose_code_and_last_words_are_kept(code, told, tmp_path, monkeypatch):
-    text = f"import sys; print(sys.argv[1:]); print('5 of 6 held'); print('Warning: old', file=sys.stderr); sys.exit({code})"
-    (tmp_path / "trouble.py").write_text(text)
+    text = "import sys; print('5 of 6 held'); print('Warning: old', file=sys.stderr); sys.exit"
+    (tmp_path / "trouble.py").write_text(f"{text}({code})")
     monkeypatch.setattr(soak, "ROOT", tmp_path)
 
     ran = run_part(Part("trouble", "", 1.0, "trouble"), 0.01)
