@@ -1,7 +1,5 @@
 """Small configurations whose answers are quick."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.answers.variation import Base, base_of

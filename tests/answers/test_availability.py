@@ -1,7 +1,5 @@
 """Every option and every lever says whether it can be had, and what cannot is never recommended first."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """The bill of a month: what requests cost by list price, and what is not on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

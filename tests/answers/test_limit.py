@@ -24,13 +24,22 @@ def ask(key, slo, **options):
     return find_limit(base_of(busy_config()), key, slo=slo, replicator=Replicator(processes=1), **options)
 
 
-def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_one_that_surely_fails():
-    found = ask(CLIENTS, "writers.retries_mean <= 0.5")
+@pytest.fixture(scope="module")
+def of_clients():
+    """How many clients meet at most half a retry each."""
+    return ask(CLIENTS, "writers.retries_mean <= 0.5")
+
+
+def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_one_that_surely_fails(of_clients):
+    found = of_clients
     outcomes = {point.value: point.verdict.outcome for point in found.points}
 
     assert (LARGEST, True) == (found.which, found.is_whole)
     assert found.low <= found.value <= found.high
     assert (MET, NOT_MET) == (outcomes[found.low], outcomes[found.high + 1])
+    text = limit_sentence(found)
+    assert text.startswith(f"{CLIENTS}: at most {found.value:.0f} (")
+    assert text.endswith("meets writers.retries_mean <= 0.5. It is 8 now.")
 
 
 def test_where_more_helps_the_smallest_value_is_asked_for():
@@ -40,19 +49,11 @@ def test_where_more_helps_the_smallest_value_is_asked_for():
     assert 0 < found.low <= found.value <= found.high < 16
 
 
-def test_load_scales_every_source_at_once():
+def test_load_scales_every_source_at_once(of_clients):
     found = ask("load", "writers.retries_mean <= 0.5", tolerance=0.1)
 
     assert not found.is_whole
-    assert 8 * found.low <= ask(CLIENTS, "writers.retries_mean <= 0.5").high + 1
-
-
-def test_the_sentence_names_key_value_interval_objective_and_present_value():
-    found = ask(CLIENTS, "writers.retries_mean <= 0.5")
-    text = limit_sentence(found)
-
-    assert text.startswith(f"{CLIENTS}: at most {found.value:.0f} (")
-    assert text.endswith("meets writers.retries_mean <= 0.5. It is 8 now.")
+    assert 8 * found.low <= of_clients.high + 1
 
 
 @pytest.mark.parametrize(
