@@ -17,7 +17,7 @@ from endive.observation.fitting.findings import findings
 from endive.observation.fitting.sources import fit_sources
 from endive.observation.folder import ObservedTable, trace_text, write_folder
 from endive.observation.history import Commit, TableHistory, TableShape, in_order
-from endive.observation.replay.cause_search import CATALOG, PACE, STORE, WORKERS_KEY
+from endive.observation.replay.changes import CATALOG, PACE, STORE, WORKERS_KEY
 from endive.observation.replay.pace import EVEN, Pace
 from endive.observation.replay.replay import Replay, replay
 from endive.simulation import Simulation
@@ -32,7 +32,8 @@ SEEDS: Final = 8
 START_MS: Final = 1_772_366_400_000.0
 OPERATIONS: Final = {"fast_append": "append", "validated_overwrite": "overwrite", "rewrite_files": "replace"}
 SHARE: Final = 80.0  # of the tables on which a cause that shows is to be named; chosen before any was run
-NAMED, OTHER, NONE, HIDDEN = "named", "another", "none", "hidden"
+NAMED, OF_TWO, OTHER, NONE, HIDDEN = "named", "one of two", "another", "none", "hidden"
+WORDS: Final = (NAMED, OF_TWO, OTHER, NONE, HIDDEN)
 
 INTRO: Final = """
 Ten minutes of a table of 200 files in ten partitions: four clients that append and pause for 3 s, a MERGE every 10 s
@@ -40,9 +41,13 @@ that works for 4 s (partitions read, serializable), `rewrite_files` every 30 s; 
 each row the world differs from that in one thing, and the model is told nothing of it: it has the log of the clients,
 with durations, attempts, outcomes and reasons. Is the one assumption named that is wrong?
 
-*Named* is the very assumption; *another* is one that was not touched; *none*, that figures differ and no change was
-found; *hidden*, that all figures agree in spite of it, so that there is nothing to find. Of the tables on which it
-shows, 80 % are to be named.
+*Named* is the very assumption, alone; *one of two*, that the verdict says it cannot tell it from one other, and what to
+measure; *another* is one that was not touched, or one of more than two; *none*, that figures differ and no change was
+found; *hidden*, that no figure speaks against the model in spite of it, so that nothing is looked for. Of the tables on
+which it shows, 80 % are to be named, alone or as one of two.
+
+Fourteen causes were planted first. The last thirteen were added before the search was mended for two of those that it
+never named, and tell whether it was mended for them alone.
 """
 
 WORLD: Final[Mapping[str, Any]] = {
@@ -197,13 +202,15 @@ def run(options: Options) -> Outcome:
 
 
 def ask(plant: Plant, seed: int) -> tuple[str, str]:
-    """What the replay of a table says: named, another, none or hidden; and which cause."""
+    """What the replay of a table says of what was planted; and which causes it names."""
     result = replay_planted(plant, seed)
     if result.explains:
         return HIDDEN, ""
     if result.cause is None:
         return NONE, ""
-    return (NAMED if result.cause.key == plant.cause else OTHER), result.cause.key
+    named = [result.cause.key, *(rival.key for rival in result.cause.rivals)]
+    is_told = plant.cause in named and len(named) <= 2
+    return (OTHER if not is_told else OF_TWO if len(named) == 2 else NAMED), " or ".join(named)
 
 
 def replay_planted(plant: Plant, seed: int) -> Replay:
@@ -263,7 +270,8 @@ def _checks(plant: Plant, answers: Sequence[tuple[str, str]]) -> list[Check]:
     shows = [word for word, _ in answers if word != HIDDEN]
     if not shows:
         return []
-    share = 100.0 * shows.count(NAMED) / len(shows)
+    told = shows.count(NAMED) + shows.count(OF_TWO)
+    share = 100.0 * told / len(shows)
     return [
         Check(
             name="cause named where it shows",
@@ -272,7 +280,7 @@ def _checks(plant: Plant, answers: Sequence[tuple[str, str]]) -> list[Check]:
             actual=share,
             unit="%",
             holds=share >= SHARE,
-            note=f"{shows.count(NAMED)} of {len(shows)}",
+            note=f"{told} of {len(shows)}" + (f", {shows.count(OF_TWO)} as one of two" if OF_TWO in shows else ""),
         )
     ]
 
@@ -281,10 +289,10 @@ def _table(told: Sequence[tuple[Plant, Sequence[tuple[str, str]]]]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for plant, answers in told:
         words = [word for word, _ in answers]
-        others = ", ".join(dict.fromkeys(key for word, key in answers if word == OTHER))
-        rows.append((plant.name, plant.cause, *(words.count(word) for word in (NAMED, OTHER, NONE, HIDDEN)), others))
+        others = ", ".join(dict.fromkeys(key for word, key in answers if word in (OF_TWO, OTHER)))
+        rows.append((plant.name, plant.cause, *(words.count(word) for word in WORDS), others))
     return Table(
         title="What is named",
-        headings=("planted", "to be named", "named", "another", "none", "hidden", "named instead"),
+        headings=("planted", "to be named", *WORDS, "named instead, or as well"),
         rows=tuple(rows),
     )

@@ -16,7 +16,7 @@ from endive.observation.history import Commit, TableHistory, TableShape
 from endive.observation.observe import observe
 from endive.observation.replay.replay import replay
 from endive.observation.replay.stage import Stage
-from endive.observation.replay.trace import as_observed, loading_ms
+from endive.observation.replay.trace import as_observed, client_numbers, loading_ms
 from endive.simulation import Simulation
 from endive.workload.trace_file import read_columns
 
@@ -117,6 +117,39 @@ def test_a_client_that_waited_for_its_statements_does_so_in_the_replay(tmp_path)
 
     assert [10_000.0] * 11 == pytest.approx([after - before for before, after in itertools.pairwise(overlapped)])
     assert all(after - before > 20_000.0 for before, after in itertools.pairwise(waited))
+
+
+def test_clients_that_keep_their_table_load_it_once_each(tmp_path):
+    """Two clients under one name, whose statements overlap: every other one is of the same client."""
+    (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True, duration_ms=12_000.0))])
+    document = read_toml(folder / "endive.toml") | {
+        "storage": {"provider": "constant", "latency_ms": 100.0},
+        "catalog": {"type": "service", "latency_ms": 20.0},
+    }
+    closed = {"kind": "closed", "clients": 2, "think_ms": {"distribution": "fixed", "ms": 8_000.0}}
+    document["source"][0] |= {"runtime": {"distribution": "fixed", "ms": 0.0}, "arrivals": closed, "keeps_table": True}
+    columns = read_columns(folder / "trace.csv")
+
+    observed = as_observed(document, columns, tmp_path / "trace.csv", statements={"unknown"}).document
+
+    table = Simulation(parse_config(observed)).run(0).transactions.sort_by("submit_ms")
+    rows = zip(*(table[key].to_pylist() for key in ("source", "submit_ms", "commit_start_ms")), strict=True)
+    assert [(("unknown", "unknown~2")[n % 2], 10_000.0 * n, float(LOAD_MS if n < 2 else 0)) for n in range(12)] == [
+        (name, submitted, begun - submitted) for name, submitted, begun in rows
+    ]
+    stage = Stage(columns, read_findings(folder))
+    assert ["unknown"] == [*stage.run(document, 2, tmp_path, lambda done: None)]
+
+
+def test_whoever_has_waited_longest_is_the_client_of_the_next_statement():
+    columns = {
+        "timestamp": [f"2026-03-01T12:00:{second:02}Z" for second in (0, 1, 2, 9, 10)],
+        "source": ["a", "a", "b", "a", "a"],
+        "duration_ms": ["5000", "2000", "", "1000", "3000"],
+    }
+
+    assert [0, 1, 0, 1, 0] == client_numbers(columns, {"a": 2})
+    assert [0, 0, 0, 0, 0] == client_numbers(columns, {})
 
 
 def _submissions_ms(folder, tmp_path) -> list[float]:

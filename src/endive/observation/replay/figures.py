@@ -31,6 +31,7 @@ RATE_ALLOWED: Final = 0.05
 DURATION_ALLOWED: Final = 0.10
 SHARE_ALLOWED_POINTS: Final = 5.0
 QUANTILES: Final = (0.5, 0.95)
+COMMIT_P50: Final = "commit P50"
 BAND: Final = (0.025, 0.975)
 COUNT_MIN: Final = 8  # fewer commits have no quantiles worth comparing
 
@@ -49,6 +50,9 @@ class Seen:
     ended: int
     lost_attempts: Ints = field(default_factory=lambda: np.array([], dtype=np.int64))  # of those that failed
     reasons: Mapping[str, int] = field(default_factory=dict)
+    work_ms: Floats = field(
+        default_factory=lambda: np.array([], dtype=np.float64)
+    )  # before it, of those that committed
 
     @property
     def is_counted(self) -> bool:
@@ -70,6 +74,7 @@ class Seen:
             failed=sum(part.failed for part in parts),
             ended=sum(part.ended for part in parts),
             lost_attempts=np.concatenate([part.lost_attempts for part in parts]),
+            work_ms=np.concatenate([part.work_ms for part in parts]),
             reasons=dict(sum((Counter(part.reasons) for part in parts), Counter())),
         )
 
@@ -92,9 +97,23 @@ class Figure:
     @property
     def error(self) -> float:
         """How far the model is off, in units of what is allowed."""
+        return self._distance_in(self._margin)
+
+    @property
+    def error_beyond_doubt(self) -> float:
+        """The same in units of what is allowed and what too few commits leave open, together."""
+        low, high = self.real_interval
+        return self._distance_in(
+            math.hypot(self._margin, high - self.real if self.model > self.real else self.real - low)
+        )
+
+    @property
+    def _margin(self) -> float:
+        return self.allowed * (abs(self.real) if self.is_relative else 1.0)
+
+    def _distance_in(self, unit: float) -> float:
         distance = abs(self.model - self.real)
-        scale = self.allowed * (abs(self.real) if self.is_relative else 1.0)
-        return distance / scale if scale > 0.0 else (0.0 if distance == 0.0 else math.inf)
+        return distance / unit if unit > 0.0 else (0.0 if distance == 0.0 else math.inf)
 
     @property
     def holds(self) -> bool:
@@ -106,8 +125,7 @@ class Figure:
     def is_unclear(self) -> bool:
         """Whether they differ, but by no more than is allowed beside the interval of what was seen."""
         low, high = self.real_interval
-        margin = self.allowed * (abs(self.real) if self.is_relative else 1.0)
-        return bool(not self.holds and low - margin <= self.model <= high + margin)
+        return bool(not self.holds and low - self._margin <= self.model <= high + self._margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +134,7 @@ class _Row:
 
     end_ms: float
     took_ms: float | None
+    work_ms: float | None
     attempts: int | None
     is_made: bool
     reason: str
@@ -131,15 +150,16 @@ def seen_of_trace(columns: Mapping[str, list[Any]], split: AbstractSet[str] = fr
     for row, cells in enumerate(zip(*(columns[name] for name in names), strict=True), start=1):
         when, name, duration, runtime, attempts, outcome, reason = cells
         whole_ms = None if is_empty(duration) else float(duration)
-        if whole_ms is None or is_empty(runtime):
+        work_ms = None if is_empty(runtime) else float(runtime)
+        if whole_ms is None or work_ms is None:
             took_ms = None if name in split else whole_ms
         else:
-            took_ms = max(0.0, whole_ms - float(runtime))
+            took_ms = max(0.0, whole_ms - work_ms)
         begin_ms = epoch_us(Path("trace.csv"), row, "timestamp", when) / 1000.0
         tries = None if is_empty(attempts) else int(attempts)
         told = "" if is_empty(reason) else str(reason)
         rows.setdefault(name, []).append(
-            _Row(begin_ms + (whole_ms or 0.0), took_ms, tries, str(outcome) not in FAILED, told)
+            _Row(begin_ms + (whole_ms or 0.0), took_ms, work_ms, tries, str(outcome) not in FAILED, told)
         )
     return {name: _seen(own) for name, own in rows.items()}
 
@@ -154,6 +174,7 @@ def _seen(rows: Sequence[_Row]) -> Seen:
         ended=len(rows),
         lost_attempts=np.array([row.attempts for row in lost if row.attempts is not None], dtype=np.int64),
         reasons=dict(Counter(row.reason for row in lost if row.reason)),
+        work_ms=np.array([row.work_ms for row in made if row.work_ms is not None], dtype=np.float64),
     )
 
 
@@ -190,13 +211,13 @@ def figures_of(
     if len(real.times_ms) < COUNT_MIN:
         return tuple(figures)
     if len(real.durations_ms) >= COUNT_MIN:
-        figures += [_quantile("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
+        figures += [quantile_figure("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
     else:
-        figures += [_quantile("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
+        figures += [quantile_figure("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
     return tuple(figures)
 
 
-def _figure(
+def make_figure(
     name: str,
     unit: str,
     sides: Sides,
@@ -206,6 +227,7 @@ def _figure(
     allowed: float = RATE_ALLOWED,
     is_relative: bool = True,
 ) -> Figure:
+    """A figure by how its value, and the interval of that, follow from what was seen."""
     modelled = [each for each in map(value, sides.runs) if math.isfinite(each)] or [math.nan]
     what_if = [each for each in map(value, sides.changed) if math.isfinite(each)]
     return Figure(
@@ -236,7 +258,7 @@ def _commits_per_hour(span_h: float, sides: Sides) -> Figure:
         half = Z_95 * math.sqrt(count)
         return max(0.0, count - half) / span_h, (count + half) / span_h
 
-    return _figure("commits", "per hour", sides, rate, interval)
+    return make_figure("commits", "per hour", sides, rate, interval)
 
 
 def _retried(*, is_of_all: bool) -> Callable[[Seen], tuple[int, int]]:
@@ -263,10 +285,12 @@ def _share(name: str, sides: Sides, count: Callable[[Seen], tuple[int, int]]) ->
         low, high = share_interval(part, whole)
         return 100.0 * low, 100.0 * high
 
-    return _figure(name, "%", sides, percent, interval, allowed=SHARE_ALLOWED_POINTS, is_relative=False)
+    return make_figure(name, "%", sides, percent, interval, allowed=SHARE_ALLOWED_POINTS, is_relative=False)
 
 
-def _quantile(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:
+def quantile_figure(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:
+    """A quantile of times."""
+
     def at(seen: Seen) -> float:
         found = values(seen)
         return float(np.quantile(found, share)) if len(found) else math.nan
@@ -274,7 +298,7 @@ def _quantile(name: str, share: float, sides: Sides, values: Callable[[Seen], Fl
     def interval(seen: Seen) -> tuple[float, float]:
         return order_interval(np.sort(values(seen)), share)
 
-    return _figure(f"{name} P{round(100 * share)}", "ms", sides, at, interval, allowed=DURATION_ALLOWED)
+    return make_figure(f"{name} P{round(100 * share)}", "ms", sides, at, interval, allowed=DURATION_ALLOWED)
 
 
 def order_interval(ordered: Floats, share: float) -> tuple[float, float]:

@@ -149,10 +149,11 @@ def replay(
         uneven = None if seen_pace == pace else part.paced(seen_pace)
         cause = find_cause(
             document,
-            lambda each: part.judge(each, place),
+            lambda each: part.try_cause(each, place),
             place,
             is_measured=is_measured,
-            judge_uneven=None if uneven is None else lambda each: uneven.judge(each, place),
+            whole=part.whole,
+            attempt_uneven=None if uneven is None else lambda each: uneven.try_cause(each, place),
         )
     return replace(result, cause=cause, is_searched=True)
 

@@ -21,11 +21,12 @@ from endive.observation.fitting.rate_check import moved
 from endive.observation.fitting.sources import NO_WORK
 from endive.observation.folder import TRACE_FILE
 from endive.observation.logs.statement_log import FAILED
-from endive.observation.replay.cause_search import misfit
+from endive.observation.replay.cause_search import Trial, misfit
+from endive.observation.replay.evidence import evidence_of
 from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, seen_of_trace
 from endive.observation.replay.latency_fit import Latency, fit_latencies, write_profile
 from endive.observation.replay.pace import EVEN, Pace
-from endive.observation.replay.trace import MARGIN_MS, Trace, as_observed, loading_ms, reads_back
+from endive.observation.replay.trace import MARGIN_MS, Trace, as_observed, loading_ms, plain_name, reads_back
 from endive.simulation import Simulation
 from endive.workload.trace_file import is_empty
 
@@ -60,7 +61,7 @@ class Stage:
             for name, work, outcome in zip(columns["source"], columns["runtime_ms"], columns["outcome"], strict=True)
             if not is_empty(work) and str(outcome) not in FAILED
         }
-        self._whole = self._statements - split  # nobody tells their work from their commits
+        self.whole = self._statements - split  # nobody tells their work from their commits
         self._real = seen_of_trace(columns, self._statements & split)
 
     def shortened(self, rows_max: int) -> Stage:
@@ -78,13 +79,14 @@ class Stage:
     ) -> dict[str, list[Seen]]:
         """Every source begins to commit when it did."""
         trace = self._as_observed(document, scratch)
-        return self._run(
+        seen = self._run(
             trace.document,
             self._untold_ms(trace.document),
             runs,
             progress,
             lambda times_ms: self._pace.to_real(trace.begin_ms + times_ms),
         )
+        return {name: _of_copies(seen, name) for name in dict.fromkeys(map(plain_name, seen))}
 
     def _as_observed(self, document: Mapping[str, Any], scratch: Path) -> Trace:
         return as_observed(
@@ -117,7 +119,7 @@ class Stage:
         their attempts were counted, requests alone are taken to be what they wait for.
         """
         part = self.shortened(SEARCH_TXNS_MAX)
-        names = [name for name in part._real if name not in self._whole]
+        names = [name for name in part._real if name not in self.whole]
         is_waiting = all(len(part._real[name].durations_ms) < COUNT_MIN for name in names)
         if is_waiting:
             names = [name for name, real in part._real.items() if real.is_counted]
@@ -148,7 +150,7 @@ class Stage:
             fitted = with_latency(latency)
             if not is_waiting:
                 part._share_work(fitted)
-            for _ in range(WORK_PASSES if self._whole else 0):
+            for _ in range(WORK_PASSES if self.whole else 0):
                 part._move_work(fitted, run(fitted))
             tried.append((misfit(part.judge(fitted, scratch)), latency, fitted))
         _, latency, fitted = min(tried, key=lambda each: each[0])
@@ -159,14 +161,14 @@ class Stage:
         """Of whole statements whose attempts were counted, work is no more than one attempt took."""
         for source in document["source"]:
             real = self._real.get(source["name"])
-            if source["name"] in self._whole and real is not None and real.is_counted:
+            if source["name"] in self.whole and real is not None and real.is_counted:
                 source["runtime"] = quantile_table(real.per_attempt_ms.tolist())
 
     def _move_work(self, document: Mapping[str, Any], runs: Mapping[str, list[Seen]]) -> None:
         """Give whole statements as much more work, or less, as their medians differ; per attempt, where counted."""
         for source in document["source"]:
             real, own = self._real.get(source["name"]), runs.get(source["name"], [])
-            if source["name"] in self._whole and real is not None and len(real.durations_ms) and own:
+            if source["name"] in self.whole and real is not None and len(real.durations_ms) and own:
                 model = Seen.joined(own)
                 sides = [each.per_attempt_ms if real.is_counted else each.durations_ms for each in (real, model)]
                 if len(sides[1]):
@@ -174,8 +176,21 @@ class Stage:
 
     def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
         """The figures of a few runs."""
-        comparison = self.compare(self.run(document, SEARCH_SEEDS, scratch, lambda done: None), {})
-        return [(source.name, figure) for source in comparison for figure in source.figures]
+        return self._judge(self.run(document, SEARCH_SEEDS, scratch, lambda done: None))
+
+    def _judge(self, runs: Mapping[str, list[Seen]]) -> list[tuple[str, Figure]]:
+        return [(source.name, figure) for source in self.compare(runs, {}) for figure in source.figures]
+
+    def try_cause(self, document: Mapping[str, Any], scratch: Path) -> Trial:
+        """The figures of a few runs, and those that tell causes apart."""
+        runs = self.run(document, SEARCH_SEEDS, scratch, lambda done: None)
+        split = self._statements - self.whole - self._timed
+        evidence = [
+            (name, figure)
+            for name, seen in self._real.items()
+            for figure in evidence_of(seen, runs.get(name, []), tells_work=name in split)
+        ]
+        return Trial(figures=self._judge(runs), evidence=evidence)
 
     def compare(self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]) -> tuple[SourceReplay, ...]:
         """Model beside reality, source by source."""
@@ -218,11 +233,12 @@ class Stage:
             columns = {key: table[key].to_numpy(zero_copy_only=False) for key in COLUMNS}
             for name in dict.fromkeys(names.tolist()):
                 own = names == name
-                plain = str(name).partition("~")[0]
+                plain = plain_name(str(name))
                 part = {key: each[own] for key, each in columns.items()}
                 ends_ms = part["submit_ms"] + part["total_latency_ms"]
-                begins_ms = part["submit_ms" if plain in self._whole else "commit_start_ms"]
+                begins_ms = part["submit_ms" if plain in self.whole else "commit_start_ms"]
                 part["end_ms"] = to_real(ends_ms)
+                part["work_ms"] = to_real(part["commit_start_ms"]) - to_real(part["submit_ms"])
                 part["took_ms"] = to_real(ends_ms - untold_ms.get(plain, 0.0)) - to_real(begins_ms)
                 seen.setdefault(str(name), []).append(_seen(part, status[own], reasons[own]))
             progress(seed + 1)
@@ -256,10 +272,11 @@ def _seen(columns: Mapping[str, Any], status: Any, reasons: Any) -> Seen:
         ended=int((made | lost).sum()),
         lost_attempts=columns["attempts"][lost].astype(np.int64),
         reasons=dict(Counter(reasons[lost].tolist())),
+        work_ms=columns["work_ms"][made].astype(np.float64),
     )
 
 
 def _of_copies(runs: Mapping[str, list[Seen]], name: str) -> list[Seen]:
-    """A source's runs after a change; copies of it (``name~2``) are counted with it."""
-    parts = [seen for key, seen in runs.items() if key == name or key.startswith(f"{name}~")]
+    """A source's runs; copies of it (``name~2``) are counted with it."""
+    parts = [seen for key, seen in runs.items() if key == name or plain_name(key) == name]
     return [Seen.joined(each) for each in zip(*parts, strict=False)] if parts else []
