@@ -50,7 +50,7 @@ def test_where_more_helps_the_smallest_value_is_asked_for():
 
 
 def test_load_scales_every_source_at_once(of_clients):
-    found = ask("load", "writers.retries_mean <= 0.5", tolerance=0.1)
+    found = ask("load", "writers.retries_mean <= 0.5", tolerance=0.3)
 
     assert not found.is_whole
     assert 8 * found.low <= of_clients.high + 1
@@ -75,7 +75,7 @@ def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options,
 
 @pytest.mark.parametrize(("key", "low", "high"), [(CLIENTS, 1, 64), ("catalog.latency_ms", 1.0, 2_000.0)])
 def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not(key, low, high):
-    found = ask(key, "writers.retries_mean <= 0.5", low=low, high=high, tolerance=0.1)
+    found = ask(key, "writers.retries_mean <= 0.5", low=low, high=high, tolerance=0.3)
     points = {point.value: point for point in found.points}
     beyond = min(value for value in points if value > found.value)
 

@@ -84,13 +84,17 @@ def test_a_value_that_is_a_table_is_copied():
     assert {"distribution": "fixed", "ms": 1} == runtime
 
 
-@pytest.mark.parametrize("key", ["source.writers.retry", "source.0.retry", 'source."writers".retry'])
-def test_a_source_is_reached_by_name_or_number(key):
-    assert 5 == apply_overrides(SOURCES, {key: 5})["source"][0]["retry"]
-
-
-def test_a_source_whose_name_has_blanks_is_reached_in_quotes():
-    assert 5 == apply_overrides(SOURCES, {'source."my compaction".retry': 5})["source"][1]["retry"]
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("source.writers.retry", 0),
+        ("source.0.retry", 0),
+        ('source."writers".retry', 0),
+        ('source."my compaction".retry', 1),
+    ],
+)
+def test_a_source_is_reached_by_name_or_number_and_in_quotes(key, place):
+    assert 5 == apply_overrides(SOURCES, {key: 5})["source"][place]["retry"]
 
 
 @pytest.mark.parametrize(

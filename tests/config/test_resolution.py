@@ -89,19 +89,15 @@ def test_a_source_replaces_a_table_as_a_whole(parse):
 
     assert 0.0 == stream.operation_types.rewrite_files
     assert (0.5, 0.5) == (compaction.operation_types.fast_append, compaction.operation_types.rewrite_files)
-    assert ("exponential", 5.0, 5000.0) == (
-        compaction.retry_backoff.policy,
-        compaction.retry_backoff.base_ms,
-        compaction.retry_backoff.max_ms,
-    )
+    backoff = compaction.retry_backoff
+    assert ("exponential", 5.0, 5000.0) == (backoff.policy, backoff.base_ms, backoff.max_ms)
 
 
-def test_margins_are_a_quarter_of_a_short_run_and_a_quarter_of_an_hour_of_a_long_one(parse):
-    short = parse("[simulation]\nduration_ms = 1000").simulation
-    long = parse("[simulation]\nduration_ms = 86_400_000").simulation
+@pytest.mark.parametrize(("duration_ms", "margin_ms"), [(1_000, 250.0), (86_400_000, 900_000.0)])
+def test_margins_are_a_quarter_of_a_short_run_and_a_quarter_of_an_hour_of_a_long_one(parse, duration_ms, margin_ms):
+    simulation = parse(f"[simulation]\nduration_ms = {duration_ms}").simulation
 
-    assert (250.0, 250.0) == (short.warmup_ms, short.cooldown_ms)
-    assert (900_000.0, 900_000.0) == (long.warmup_ms, long.cooldown_ms)
+    assert (margin_ms, margin_ms) == (simulation.warmup_ms, simulation.cooldown_ms)
 
 
 @pytest.mark.parametrize(
@@ -116,11 +112,8 @@ def test_margins_are_a_quarter_of_a_short_run_and_a_quarter_of_an_hour_of_a_long
 def test_the_kind_of_catalog_decides_its_other_defaults(parse, kind, scope, is_inlined, tells):
     catalog = parse(f'[catalog]\ntype = "{kind}"').catalog
 
-    assert (scope, is_inlined, tells) == (
-        catalog.scope,
-        catalog.table_metadata_inlined,
-        catalog.refusal_returns_snapshot,
-    )
+    assert (scope, is_inlined) == (catalog.scope, catalog.table_metadata_inlined)
+    assert tells == catalog.refusal_returns_snapshot
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ def unsaid(*sources: dict[str, Any], **sections: Any) -> str | None:
     return overlap_unsaid(plain)
 
 
-def test_appends_alone_leave_nothing_open():
+def test_appends_alone_and_an_unvalidated_overwrite_leave_nothing_open():
     assert unsaid(STREAM) is None
+    assert unsaid(STREAM, {**MERGE, "overwrite": "replace_partitions"}) is None
 
 
 @pytest.mark.parametrize("source", [MERGE, COMPACTION])
@@ -82,10 +83,6 @@ def test_partitions_say_it():
     partitions = {"partitions": {"enabled": True, "num_partitions": 4}}
 
     assert unsaid(MERGE, catalog=partitions, conflict={"detector": "partition_overlap"}) is None
-
-
-def test_an_unvalidated_overwrite_leaves_nothing_open():
-    assert unsaid(STREAM, {**MERGE, "overwrite": "replace_partitions"}) is None
 
 
 OVERWRITES = {"operation_types": {"validated_overwrite": 1.0}}

@@ -275,19 +275,13 @@ class EverySecond(Arrivals):
         return 1_000_000 * index
 
 
-def test_a_users_gaps_are_drawn_by_the_reference_engine_only():
-    arrivals = renewal(Halves())
+def test_a_users_gaps_and_arrivals_run_on_the_reference_engine_only():
+    arrivals, own = renewal(Halves()), EverySecond(start_us=0, stop_us=NEVER_US)
 
-    assert not arrivals.is_built_in
+    assert (False, False) == (arrivals.is_built_in, own.is_built_in)
     assert 5000 + (1000 if uniform(KEY, 3) < 0.5 else 2000) == arrivals.next_us(3, 5000, key=KEY)
-
-
-def test_a_users_arrivals_run_on_the_reference_engine_only():
-    arrivals = EverySecond(start_us=0, stop_us=NEVER_US)
-
-    assert not arrivals.is_built_in
     with pytest.raises(NotImplementedError, match="EverySecond runs on the reference engine only"):
-        _ = arrivals.timing
+        _ = own.timing
 
 
 @pytest.mark.parametrize("arrivals", [renewal(FixedLatency(1.0)), periodic(5), trace(0), closed(1, FixedLatency(0))])
