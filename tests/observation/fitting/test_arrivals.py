@@ -40,6 +40,28 @@ def test_a_clock_that_misses_ticks_is_still_a_clock():
     assert {"kind": "periodic", "period_ms": 1000.0, "jitter_ms": 0.0} == fit(1000.0 * ticks).table
 
 
+@pytest.mark.parametrize(
+    ("first_late", "offset_ms"), [(0.0, 0.0), (634.0, 10_000.0 - 634.0)], ids=["on time", "late for a tick before it"]
+)
+def test_a_clock_that_keeps_time_has_its_period_and_its_phase_whoever_was_late(first_late, offset_ms):
+    """A stream's first batch runs when the query starts, later ones at multiples of its interval."""
+    late = np.random.default_rng(4).uniform(0, 60, 48)
+    late[[0, 17, 30]] = first_late, 3_000.0, 2_000.0
+    table = fit(10_000.0 * np.arange(48) + late).table
+
+    assert 10_000.0 == pytest.approx(table["period_ms"], abs=1.0)
+    assert offset_ms == pytest.approx(table.get("offset_ms", 0.0), abs=30.0)
+    assert table["jitter_ms"] < 120.0
+
+
+def test_the_ticks_of_a_client_that_sleeps_between_two_commits_wander():
+    gaps = 10_000.0 + np.random.default_rng(5).uniform(0, 1_000, 100)
+    table = fit(np.cumsum(gaps)).table
+
+    assert gaps[1:].mean() == pytest.approx(table["period_ms"], abs=1e-3)
+    assert table["jitter_ms"] == pytest.approx(np.sqrt(6) * gaps[1:].std(), rel=1e-3)
+
+
 def test_random_times_are_a_poisson_process():
     found = fit(np.cumsum(np.random.default_rng(2).exponential(5000.0, 1000)))
 
