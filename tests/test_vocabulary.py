@@ -1,7 +1,5 @@
 """A word of the model is defined once, and its code is its place."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive import vocabulary as v
