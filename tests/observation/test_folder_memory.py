@@ -1,6 +1,7 @@
 """An observed folder remembers its replays, and every answer about it begins with the verdict."""
 
 import json
+import re
 
 import pytest
 from tests.observation.replay.test_replay import ATTEMPT_MS, LOAD_MS, STORE, appends
@@ -59,6 +60,17 @@ def test_what_a_replay_is_given_is_kept_and_repeated_with_its_verdict(folder):
     assert "; the rest: commit P" in printed["warnings"][0]
     assert "Used as given to the replay: storage.provider=constant, storage.latency_ms=400." in printed["observed"]
     assert endive("run", folder, "--seeds", 2).startswith("On t this model explains ")
+
+
+def test_a_replay_holds_the_rates_of_what_it_writes_against_those_seen_once_more(folder):
+    """A replay begins each txn when it began, and does not notice; whoever asks the folder later has the clocks."""
+    printed = endive("replay", folder, "--seeds", 2, "--assume", 'source.unknown.arrivals={kind="fixed",ms=1e6}')
+
+    off = r"This model does not commit as t was seen to: unknown: \d+ commits seen, but \d+ in the model"
+    assert re.search(f"As a configuration, with the sources' own clocks: {off}", printed)
+    assert re.match(off, observed_note(folder))
+    (folder / "observation.json").write_text((folder / "observation.json").read_text().replace('"tried"', '"tired"'))
+    assert "As a configuration" not in endive("replay", folder, "--seeds", 2)
 
 
 def test_a_second_replay_starts_from_the_first_and_forgetting_goes_back(folder):

@@ -57,7 +57,7 @@ def replay(
     from endive.observation.folder_memory import forget, remember
     from endive.observation.replay.replay import replay as replay_table
 
-    replays = []
+    replays, rates_off = [], []
     given = [*(assumed or ())]
     given += [f"--profile {Path(profile).name}"] if profile else []
     given += ["--fit"] if is_fitted else []
@@ -79,12 +79,14 @@ def replay(
                     progress=progress,
                 )
             )
-        remember(each, replays[-1].document, replays[-1].memory, given)
+        rates_off.append(remember(each, replays[-1].document, replays[-1].memory, given))
     if as_json:
         typer.echo(json.dumps({"tables": [replay_dict(each) for each in replays]}))
         return
-    for replayed in replays:
+    for replayed, off in zip(replays, rates_off, strict=True):
         _print(replayed)
+        if off:
+            stdout().print(f"As a configuration, with the sources' own clocks: {off}", markup=False, soft_wrap=True)
 
 
 def replay_dict(replay: Replay) -> dict[str, Any]:

@@ -67,9 +67,18 @@ def with_catalog(document: Mapping[str, Any], profile: Path) -> dict[str, Any]:
     return {**measured, **kept}
 
 
-def remember(folder: Path, document: Mapping[str, Any], verdict: Mapping[str, Any], given: Sequence[str]) -> None:
-    """Keep a replay: what it was given goes into the configuration, and its verdict beside it."""
+def remember(folder: Path, document: Mapping[str, Any], verdict: Mapping[str, Any], given: Sequence[str]) -> str:
+    """Keep a replay: what it was given goes into the configuration, and its verdict beside it.
+
+    A replay begins every txn when it began; whoever asks the configuration has the sources' own clocks. So its rates
+    are held against those seen once more, and what is off is the answer; nothing if all of them hold.
+    """
+    from endive.observation.fitting.rate_check import settle_again
+
     findings = read_findings(folder)
+    rates = findings["rates"] if isinstance(findings.get("rates"), dict) else {}
+    checks = settle_again(document, rates, parse_config(document).simulation.duration_ms)
+    off = [each.counts for each in checks if not each.holds]
     earlier = (read_memory(folder) or {}).get("assumed", [])
     assumed = [*dict.fromkeys([*earlier, *given])]
     with output_errors(folder):
@@ -91,9 +100,11 @@ def remember(folder: Path, document: Mapping[str, Any], verdict: Mapping[str, An
             "model_version": MODEL_VERSION,
             "digest": _digest(folder),
             "assumed": assumed,
+            "rates_off": off,
             **verdict,
         }
         write_atomically(folder / MEMORY_FILE, (json.dumps(record, indent=2) + "\n").encode())
+    return _say_rates_off(str(findings["table"]), off)
 
 
 def forget(folder: Path) -> None:
@@ -157,11 +168,15 @@ def _rates_off(findings: Mapping[str, Any]) -> str:
     """That sources do not commit as often as they were seen to, as ``endive observe`` found."""
     rates = findings.get("rates")
     told = [each for each in rates.values() if isinstance(each, dict)] if isinstance(rates, dict) else []
-    off = [printable(str(each.get("counts", ""))) for each in told if each.get("holds") is False]
-    if not off:
+    return _say_rates_off(findings["table"], [each.get("counts", "") for each in told if each.get("holds") is False])
+
+
+def _say_rates_off(table: str, counts: Sequence[Any]) -> str:
+    if not counts:
         return ""
-    more = f"; and {len(off) - SHOWN_MAX} more" if len(off) > SHOWN_MAX else ""
-    return f"This model does not commit as {findings['table']} was seen to: {'; '.join(off[:SHOWN_MAX])}{more}. "
+    more = f"; and {len(counts) - SHOWN_MAX} more" if len(counts) > SHOWN_MAX else ""
+    off = "; ".join(printable(str(each)) for each in counts[:SHOWN_MAX])
+    return f"This model does not commit as {table} was seen to: {off}{more}. "
 
 
 def observed_note(path: Path) -> str | None:
@@ -181,4 +196,6 @@ def observed_note(path: Path) -> str | None:
     if memory["model_version"] != MODEL_VERSION:
         changed += f" The replay was made with model version {memory['model_version']}: replay it again."
     given = f" Used as given to the replay: {', '.join(memory['assumed'])}." if memory["assumed"] else ""
-    return f"{sentence(memory)}{given}{changed}{unseen}"
+    off = memory.get("rates_off")
+    rates_off = _say_rates_off(memory["table"], off if isinstance(off, list) else [])
+    return f"{rates_off}{sentence(memory)}{given}{changed}{unseen}"

@@ -98,6 +98,9 @@ def _durations_of(commits: Sequence[Commit]) -> str:
 def _rate(rate: RateCheck) -> dict[str, Any]:
     return {
         "seen": rate.seen,
+        "tried": rate.tried,
+        "seen_reason": rate.seen_reason,
+        "down": round(rate.down, 3),
         "simulated": round(rate.simulated, 1),
         "holds": rate.holds,
         "counts": rate.counts,

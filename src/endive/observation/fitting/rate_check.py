@@ -26,6 +26,7 @@ RUNS: Final = 3
 TXNS_MAX: Final = 20_000  # in one run; of a busier table a part of the time is simulated
 REFERENCE_TXNS_MAX: Final = 1_500  # the compiled engine is worth loading from here on
 ALLOWED: Final = 0.05
+COUNT_MAX: Final = 1e9  # of commits in a folder
 CYCLE_ALLOWED: Final = 0.02
 COLUMNS: Final = ("source", "status", "reason", "total_latency_ms")
 ENDED: Final = ("committed", "aborted")
@@ -62,6 +63,7 @@ class RateCheck:
     arrivals: str
     tried: int  # seen to commit or to fail
     seen_reason: str  # why most of those failed that were seen to
+    down: float = 0.0  # how often it would have submitted while it was down
 
     @property
     def holds(self) -> bool:
@@ -109,9 +111,46 @@ def settle(
     return settled, [_check(source, settled, rates[source.name]) for source in sources], told + more
 
 
+def settle_again(document: Mapping[str, Any], rates: Mapping[str, Any], window_ms: float) -> list[RateCheck]:
+    """How the rates compare of a configuration that a replay has changed; ``rates`` is what ``findings`` kept of them.
+
+    Left out are sources of which the folder, an older one or a damaged one, does not say how often they tried.
+    """
+    names = {each["name"] for each in document["source"]}
+    kept = {name: each for name, each in rates.items() if name in names and _is_whole(each)}
+    simulated = _simulate(document, {name: each["tried"] for name, each in kept.items()}, window_ms) if kept else {}
+    return [
+        RateCheck(
+            name=name,
+            seen=each["seen"],
+            interval=count_interval(each["seen"]),
+            simulated=simulated[name].committed - each["down"],
+            submitted=simulated[name].submitted - each["down"],
+            reason=simulated[name].reason,
+            arrivals=str(_section(document, name)["arrivals"]["kind"]),
+            tried=each["tried"],
+            seen_reason=each["seen_reason"],
+            down=each["down"],
+        )
+        for name, each in kept.items()
+    ]
+
+
+def _is_whole(rate: Any) -> bool:
+    """Whether something that was read is what ``findings`` writes of a source that tried to commit."""
+    if not isinstance(rate, dict) or not isinstance(rate.get("seen_reason"), str):
+        return False
+    counts: list[Any] = [rate.get(key) for key in ("seen", "tried", "down")]
+    return all(type(count) in (int, float) and 0.0 <= count <= COUNT_MAX for count in counts) and rate["tried"] > 0
+
+
 def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], window_ms: float) -> dict[str, Simulated]:
     """What each source does in the time the table was watched, or in as much of it as is affordable."""
-    part = min(1.0, TXNS_MAX / sum(len(source.commits) for source in sources))
+    return _simulate(document, {source.name: len(source.commits) for source in sources}, window_ms)
+
+
+def _simulate(document: Mapping[str, Any], tried: Mapping[str, int], window_ms: float) -> dict[str, Simulated]:
+    part = min(1.0, TXNS_MAX / sum(tried.values()))
     config = parse_config(_timed(document, part * window_ms))
     if (total := expected_txns(config)) > TXNS_MAX:  # of one that was seldom written to for most of the time
         part *= TXNS_MAX / total
@@ -120,8 +159,8 @@ def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], windo
     engine = "reference" if total <= REFERENCE_TXNS_MAX else "auto"
     submitted: Counter[str] = Counter()
     committed: Counter[str] = Counter()
-    took_ms: dict[str, list[float]] = {source.name: [] for source in sources}
-    reasons: dict[str, Counter[str]] = {source.name: Counter() for source in sources}
+    took_ms: dict[str, list[float]] = {name: [] for name in tried}
+    reasons: dict[str, Counter[str]] = {name: Counter() for name in tried}
     for seed in range(RUNS):
         table = simulation.run(seed, engine=engine).transactions.select(COLUMNS)
         for name, status, reason, took in zip(*(column.to_pylist() for column in table.columns), strict=True):
@@ -130,13 +169,13 @@ def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], windo
             committed[name] += status == "committed"
             reasons[name][reason] += status == "aborted"
     return {
-        source.name: Simulated(
-            submitted=submitted[source.name] / RUNS / part,
-            committed=committed[source.name] / RUNS / part,
-            took_ms=usual(took_ms[source.name]) or 0.0,
-            reason=max(reasons[source.name], key=lambda each: reasons[source.name][each], default=""),
+        name: Simulated(
+            submitted=submitted[name] / RUNS / part,
+            committed=committed[name] / RUNS / part,
+            took_ms=usual(took_ms[name]) or 0.0,
+            reason=max(reasons[name], key=lambda each: reasons[name][each], default=""),
         )
-        for source in sources
+        for name in tried
     }
 
 
@@ -157,27 +196,24 @@ def _seen(source: FittedSource) -> int:
 
 def _check(source: FittedSource, document: Mapping[str, Any], found: Simulated) -> RateCheck:
     """In the long run it ran for all of the time; what was seen, while it was not down."""
-    seen = _seen(source)
+    seen, down = _seen(source), source.arrivals.down_ms / source.arrivals.gap_mean_ms
     return RateCheck(
         name=source.name,
         seen=seen,
         interval=count_interval(seen),
-        simulated=found.committed - _ticks_while_down(source),
-        submitted=found.submitted - _ticks_while_down(source),
+        simulated=found.committed - down,
+        submitted=found.submitted - down,
         reason=found.reason,
         arrivals=str(_section(document, source.name)["arrivals"]["kind"]),
         tried=len(source.commits),
         seen_reason=_usual_reason(source),
+        down=down,
     )
 
 
 def _usual_reason(source: FittedSource) -> str:
     counted = Counter(commit.reason for commit in source.commits if not commit.is_committed)
     return counted.most_common(1)[0][0] if counted else ""
-
-
-def _ticks_while_down(source: FittedSource) -> float:
-    return source.arrivals.down_ms / source.arrivals.gap_mean_ms
 
 
 def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
