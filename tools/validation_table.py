@@ -54,6 +54,7 @@ ROWS: Final = (
         ("delta", "delta-rs load", "append: "),
         ("delta", "delta spark load", "INSERT: "),
     ),
+    ("a lakehouse of Spark and PyIceberg, fitted from its table and its logs", ("replay", "lakehouse", "")),
     ("conditional writes per second of object stores", ("stores", "", "successes per second")),
 )
 
