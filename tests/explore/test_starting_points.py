@@ -55,6 +55,19 @@ def test_the_controls_of_a_nightly_merge_are_those_that_decide_it(experiments):
     assert expected | {"storage.provider", "slo.objective", "simulation.duration_ms"} <= set(keys)
 
 
+def test_a_table_is_offered_the_commit_points_of_its_own_format(experiments):
+    iceberg = start_of(experiments / "questions" / "nightly_merge.toml", group="").base
+
+    offered = {
+        base.config.table.format: {control.key: set(control.choices) for control in controls_of(base)}
+        for base in (iceberg, iceberg.varied({"table.format": "delta"}))
+    }
+
+    assert {"cas", "append", "instant", "service"} == offered["iceberg"]["catalog.type"]
+    assert {"put_if_absent", "single_driver", "dynamodb", "service"} == offered["delta"]["catalog.type"]
+    assert "catalog.scope" not in offered["delta"]
+
+
 def test_every_control_of_a_declared_key_has_its_documentation(experiments):
     start = start_of(experiments / "questions" / "nightly_merge.toml", group="")
 

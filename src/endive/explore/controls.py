@@ -13,6 +13,7 @@ from typing import Any, Final
 from endive.answers.variation import Base
 from endive.config.capabilities import BUILT_IN
 from endive.config.key_reference import KEY_COLUMNS, reference
+from endive.config.sections.catalog import DELTA_LOGS
 from endive.config.toml_text import key_text
 
 SLIDER: Final = "slider"
@@ -127,15 +128,17 @@ def _mean_of(table: Any, key: str, group: str, label: str) -> Iterator[Control]:
 def _of_catalog(plain: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Control]:
     group = "Store and catalog"
     catalog, written = plain["catalog"], document.get("catalog", {})
+    is_delta = plain["table"].get("format") == "delta"
     yield _choice("storage.provider", "Store", group, plain["storage"]["provider"], tuple(BUILT_IN))
-    yield _choice("catalog.type", "Catalog", group, catalog["type"])
-    if "profile" in written:
+    yield _choice("catalog.type", "Catalog", group, catalog["type"], _commit_points(is_delta=is_delta))
+    if "profile" in written and not is_delta:
         yield _choice("catalog.profile", "Service", group, written["profile"])
     elif isinstance(written.get("latency"), Mapping):
         yield from _mean_of(catalog["latency"], "catalog.latency", group, "Catalog latency")
     elif "latency_ms" in catalog and catalog["latency_ms"] > 0:
         yield _by_factors("catalog.latency_ms", "Catalog latency", group, catalog["latency_ms"], unit="ms")
-    yield _choice("catalog.scope", "Conflicts within", group, catalog["scope"])
+    if not is_delta:
+        yield _choice("catalog.scope", "Conflicts within", group, catalog["scope"])
     yield _slider("catalog.num_tables", "Tables", group, catalog["num_tables"], low=1, high=1_000, is_log=True)
     partitions = catalog["partitions"]
     if partitions["enabled"]:
@@ -146,6 +149,12 @@ def _of_catalog(plain: Mapping[str, Any], document: Mapping[str, Any]) -> Iterat
         yield _choice("commit.protocol", "Commit protocol", group, plain["commit"]["protocol"])
     else:
         yield _choice("delta.client", "Client", group, plain["delta"]["client"])
+
+
+def _commit_points(*, is_delta: bool) -> tuple[str, ...]:
+    """Where tables of the format commit; the others would be refused."""
+    listed = (each.strip() for each in _said("catalog.type")[0].split(","))
+    return tuple(each for each in listed if each == "service" or (each in DELTA_LOGS) == is_delta)
 
 
 def _of_run(plain: Mapping[str, Any]) -> Iterator[Control]:
