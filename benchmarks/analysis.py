@@ -3,7 +3,7 @@
 The dataset is synthetic: runs that were simulated, repeated under other names until there are enough txns. Each
 contender has a process of its own; time and memory are those of its whole process tree. ``analyze`` is the whole of
 ``endive analyze``. ``spark`` is its job: the aggregation over txns, rolled up, and the counts of latencies beside them;
-``duckdb`` makes the same groups of txns, and nothing else; ``session`` starts Spark, counts ten rows and ends.
+``duckdb`` gives the same rows by the same steps; ``session`` starts Spark, counts ten rows and ends.
 ``recount`` and ``duckdb-figures`` derive every figure of every run from txns, which an analysis does not do: it is what
 ``endive verify dataset`` costs.
 
@@ -127,19 +127,20 @@ def session(folder: Path, master: str) -> None:
 def spark(folder: Path, master: str) -> None:
     """The aggregation over txns only, with the sweep's own counts of latencies, which lie beside them."""
     from endive.pipeline import make_session
-    from endive.pipeline.analysis.count_tables import collect_counts
+    from endive.pipeline.analysis.count_tables import collect_rows
     from endive.pipeline.analysis.open_dataset import open_dataset
     from endive.pipeline.analysis.run_analysis import session_settings
 
     session = make_session(master=master, conf=session_settings(folder, master))
-    print({name: table.num_rows for name, table in collect_counts(session, open_dataset(folder), 60).items()})
+    print(collect_rows(session, open_dataset(folder), 60).num_rows, "rows")
 
 
 def duckdb(folder: Path, master: str) -> None:
-    """The groups of ``endive.pipeline.analysis.txn_counts``, by the same keys and with the same sums; two threads.
+    """The same rows as ``spark``: groups of txns, rolled up as ``count_slots`` does, and latencies; two threads.
 
     Every run of this dataset lasts an hour, with a window of half of it, and has one source.
     """
+    engine = _duckdb()
     octave = "cast(floor(log2({0} + 0.5)) as bigint)"
     upper_half = f"((cast({{0}} as bigint) >> ({octave} - 1)) & 1)"
     place = f"case when {{0}} < 4 then cast({{0}} as bigint) else 2 * {octave} + {upper_half} end"
@@ -160,12 +161,36 @@ def duckdb(folder: Path, master: str) -> None:
         f"(kind_code * 3 + ending) * 8193 + case when ending < 2 and {is_inside.format('submit_us')} "
         f"then 1 + ({place.format('attempts')}) * 128 + {behind} else 0 end as sort from ({txns})"
     )
-    groups = _duckdb().sql(
-        "select study, point, seed, cell, sort, count(*), sum(commit_latency_us), sum(attempts), "
-        f"sum(greatest(n_behind_first, 0)), sum(history_lists), sum(phase_history_us) from ({keyed}) group by all"
+    groups = (
+        "select study, point, seed, cell, sort % 8193 as tries, sort // 8193 as label, count(*) as txns, "
+        "sum(commit_latency_us) as commit_us, sum(attempts) as attempts, sum(greatest(n_behind_first, 0)) as n_behind, "
+        f"sum(history_lists) as history_lists, sum(phase_history_us) as history_us from ({keyed}) group by all"
     )
-    assert groups is not None
-    print(groups.to_arrow_table().num_rows)
+    sums = ", ".join(f"sum({name}) as {name}" for name in _GROUP_SUMS)
+    entered = (
+        f"select study, point, seed, label, {', '.join(_GROUP_SUMS)}, unnest([cell // 240, "
+        "case when label % 3 < 2 then cell // 4 % 60 + 60 else -1 end, "
+        f"case when tries > 0 then tries + 124 else -1 end, (cell & 3) + 120]) as slot from ({groups})"
+    )
+    of_seeds = f"select study, point, seed, slot, label, {sums} from ({entered}) where slot >= 0 group by all"
+    is_commit = "slot >= 60 and slot < 120 and label % 3 = 0"
+    pools = ", ".join(f"case when {is_commit} then {pool} end" for pool in ("-1", "-2 - label // 3", "-4"))
+    pooled = (
+        f"select study, point, seed, slot, unnest([label, {pools}]) as pool, {', '.join(_GROUP_SUMS)} from ({of_seeds})"
+    )
+    by_pool = f"select study, point, seed, slot, pool, {sums} from ({pooled}) where pool is not null group by all"
+    slots = engine.sql(
+        f"select study, point, case when slot between 120 and 124 then seed end as seed, slot, pool, {sums}, "
+        f"sum(case when pool < 0 then txns * txns else 0 end) as squared from ({by_pool}) group by all"
+    )
+    latencies = engine.sql(
+        "select study, point, kind, source, latency, bin, sum(txns) "
+        f"from read_parquet('{folder}/latencies/*/*.parquet', hive_partitioning = true) "
+        f"join (select run_id, point from read_parquet('{folder}/runs/*/runs.parquet')) using (run_id) group by all"
+    )
+    assert slots is not None
+    assert latencies is not None
+    print(len(slots.to_arrow_table()) + len(latencies.to_arrow_table()), "rows")
 
 
 def recount(folder: Path, master: str) -> None:
@@ -209,6 +234,7 @@ def duckdb_figures(folder: Path, master: str) -> None:
 
 
 _TIMES = ("submit", "end", "commit_latency", "phase_history")
+_GROUP_SUMS = ("txns", "commit_us", "attempts", "n_behind", "history_lists", "history_us")
 
 CONTENDERS: dict[str, Callable[[Path, str], None]] = {
     "analyze": analyze,

@@ -32,6 +32,7 @@ from endive.pipeline.analysis.txn_counts import (
     WHOLE,
     Labels,
     Slots,
+    code_of,
     count_slots,
     count_txns,
     numbered_runs,
@@ -40,6 +41,7 @@ from endive.pipeline.analysis.txn_counts import (
     with_bounds,
 )
 from endive.pipeline.analysis.verdicts import study_names
+from endive.pipeline.dataset.latency_counts import COMMIT, TOTAL
 from endive.pipeline.spark.session import AGGREGATIONS, job_named
 
 if TYPE_CHECKING:
@@ -61,9 +63,7 @@ PARTITION_TXNS: Final = 5_000_000  # of one partition of a shuffle
 
 def collect_counts(spark: SparkSession, dataset: Dataset, bins: int) -> dict[str, pa.Table]:
     """The tables, or latencies alone if no txns were kept; OutputError if they are not what the sweep wrote."""
-    name = f"aggregate {dataset.n_txns:,} txns" if dataset.detailed else "aggregate latencies"
-    with _settings_for(spark, dataset.n_txns), job_named(spark, name):
-        rows = count_frame(spark, dataset, bins).toArrow()
+    rows = collect_rows(spark, dataset, bins)
     is_slot = pc.is_null(rows["latency"])
     counts = {LATENCIES: rows.filter(pc.invert(is_slot)).select(_LATENCY_COLUMNS).combine_chunks()}
     if dataset.detailed:
@@ -72,6 +72,13 @@ def collect_counts(spark: SparkSession, dataset: Dataset, bins: int) -> dict[str
     if OF_RUNS in counts:
         refuse_other_figures(dataset, counts[OF_RUNS])
     return counts
+
+
+def collect_rows(spark: SparkSession, dataset: Dataset, bins: int) -> pa.Table:
+    """What Spark tells the driver: ``count_frame``."""
+    name = f"aggregate {dataset.n_txns:,} txns" if dataset.detailed else "aggregate latencies"
+    with _settings_for(spark, dataset.n_txns), job_named(spark, name):
+        return count_frame(spark, dataset, bins).toArrow()
 
 
 def explain_counts(spark: SparkSession, dataset: Dataset, bins: int) -> str:
@@ -84,12 +91,12 @@ def explain_counts(spark: SparkSession, dataset: Dataset, bins: int) -> str:
 
 def count_frame(spark: SparkSession, dataset: Dataset, bins: int) -> DataFrame:
     """The latencies of all points, and below them the slots of all txns, whose ``latency`` is null."""
-    latencies = pool_latencies(dataset.latency_frame(spark), spark.createDataFrame(run_windows(dataset.runs)))
+    labels, windows = labels_of(dataset), spark.createDataFrame(run_windows(dataset.runs))
+    latencies = pool_latencies(dataset.latency_frame(spark), windows, labels)
     if not dataset.detailed:
         return latencies
     points, runs = (spark.createDataFrame(table) for table in _kept_runs(dataset))
     txns = with_bounds(dataset.transaction_frame(spark), points)
-    labels = labels_of(dataset)
     slots = count_slots(count_txns(txns, labels, bins), runs.select("place", "seed"), labels, bins)
     return latencies.unionByName(slots, allowMissingColumns=True)
 
@@ -205,12 +212,21 @@ def _column(values: pa.ChunkedArray | int, n_rows: int) -> pa.ChunkedArray | pa.
     return pa.repeat(pa.scalar(values, pa.int64()), n_rows) if isinstance(values, int) else values
 
 
-def pool_latencies(latencies: DataFrame, windows: DataFrame) -> DataFrame:
+def pool_latencies(latencies: DataFrame, windows: DataFrame, labels: Labels) -> DataFrame:
     """The sweep's counts on the grid, of all seeds of a configuration that ended."""
     from pyspark.sql import functions as sf
 
+    words = {"kind": labels.kinds, "source": labels.sources, "latency": (COMMIT, TOTAL)}
     known = latencies.join(sf.broadcast(windows.select("study", "run_id", "point")), on=["study", "run_id"])
-    return known.groupBy(*_LATENCY_COLUMNS[:-1]).agg(sf.sum("txns").alias("txns"))
+    coded = known.select(
+        *POINT, *(code_of(name, known_words).alias(name) for name, known_words in words.items()), "bin", "txns"
+    )
+    pooled = coded.groupBy(*POINT, *words, "bin").agg(sf.sum("txns").alias("txns"))  # by numbers, which are quicker
+    in_words = (
+        sf.element_at(sf.array(*map(sf.lit, known_words)), sf.col(name) + 1).alias(name)
+        for name, known_words in words.items()
+    )
+    return pooled.select(*POINT, *in_words, "bin", "txns")
 
 
 @contextmanager

@@ -140,9 +140,9 @@ def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
     }
     coded = txns.select(
         "*",
-        _code("kind", labels.kinds).alias("kind_code"),
-        _code("source", labels.sources).alias("source_code"),
-        sf.coalesce(_code("status", STATUSES[:2]), sf.lit(2)).alias("status_code"),
+        code_of("kind", labels.kinds).alias("kind_code"),
+        code_of("source", labels.sources).alias("source_code"),
+        sf.coalesce(code_of("status", STATUSES[:2]), sf.lit(2)).alias("status_code"),
     )
     keyed = coded.selectExpr("place", "seed", *(f"{term} as {name}" for name, term in terms.items()))
     sums = (sf.expr(f"coalesce(sum({name}), 0L) as {name}") for name in GROUP_SUMS[1:])
@@ -238,7 +238,7 @@ def _sums(names: Sequence[str]) -> list[Column]:
     return [sf.sum(name).alias(name) for name in names]
 
 
-def _code(column: str, words: Sequence[str]) -> Column:
+def code_of(column: str, words: Sequence[str]) -> Column:
     """The place of a column's word among ``words``, as one comparison after another; null if it is none of them.
 
     A column that has but one word is not read: to make a text of each row is a third of what a scan costs.
