@@ -13,12 +13,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
 from multiprocessing import active_children, get_context
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from endive.answers.sample import Sample, SampleSink
 from endive.config import SimulationConfig
+
+if TYPE_CHECKING:
+    from endive.simulation import Simulation
 
 POOL_WORTH_S: Final = 1.0  # of simulations still to run, in this process; below it a pool starts in vain
 # A forked process has the engine compiled already; elsewhere each has to load it, which takes seconds.
@@ -28,11 +32,17 @@ Job = tuple[SimulationConfig, int]
 
 def run_sample(config: SimulationConfig, seed: int, *, is_per_table: bool = False) -> Sample:
     """One simulation, and what it measured."""
+    sink = SampleSink(config, is_per_table=is_per_table, keep_transactions=False)
+    _simulation_of(config).run(seed=seed, sink=sink)
+    return sink.sample(seed)
+
+
+@lru_cache(maxsize=4)
+def _simulation_of(config: SimulationConfig) -> Simulation:
+    """One for all seeds of a configuration, which share what does not depend on them."""
     from endive.simulation import Simulation
 
-    sink = SampleSink(config, is_per_table=is_per_table, keep_transactions=False)
-    Simulation(config).run(seed=seed, sink=sink)
-    return sink.sample(seed)
+    return Simulation(config)
 
 
 class Replicator:
@@ -61,7 +71,8 @@ class Replicator:
 
     def run_all(self, jobs: Sequence[Job]) -> list[Sample]:
         """One sample per job, in their order; what ran before is not run again."""
-        keys = [(config.config_hash(), seed) for config, seed in jobs]
+        hashes = {key: config.config_hash() for key, config in {id(config): config for config, _ in jobs}.items()}
+        keys = [(hashes[id(config)], seed) for config, seed in jobs]
         todo = {key: job for key, job in zip(keys, jobs, strict=True) if key not in self._kept}
         self._due = self.simulations + len(todo)
         while todo and not self._is_pool_worth_it(len(todo)):
