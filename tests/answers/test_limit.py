@@ -49,6 +49,7 @@ def test_where_more_helps_the_smallest_value_is_asked_for():
     assert 0 < found.low <= found.value <= found.high < 16
 
 
+@pytest.mark.slow
 def test_load_scales_every_source_at_once(of_clients):
     found = ask("load", "writers.retries_mean <= 0.5", tolerance=0.3)
 
@@ -73,7 +74,10 @@ def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options,
     assert problem in str(refused.value)
 
 
-@pytest.mark.parametrize(("key", "low", "high"), [(CLIENTS, 1, 64), ("catalog.latency_ms", 1.0, 2_000.0)])
+@pytest.mark.parametrize(
+    ("key", "low", "high"),
+    [pytest.param(CLIENTS, 1, 64, marks=pytest.mark.slow), ("catalog.latency_ms", 1.0, 2_000.0)],
+)
 def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not(key, low, high):
     found = ask(key, "writers.retries_mean <= 0.5", low=low, high=high, tolerance=0.3)
     points = {point.value: point for point in found.points}
@@ -121,6 +125,7 @@ def test_a_search_that_may_not_go_on_says_so():
     assert found.low <= found.value <= found.high
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_answer_of_a_grid():
     base, key, slo = questions()[6]
     with Replicator(processes=1) as replicator:

@@ -6,7 +6,7 @@ Needs Debian's chromium, or any Chrome, and the package playwright; without them
 import shlex
 
 import pytest
-from tests.explore.pages import CLIENTS, SEEDS, SETTLED, TOO_WIDE, link, serving, violations
+from tests.explore.pages import CLIENTS, COMPARE_SEEDS, SEEDS, SETTLED, TOO_WIDE, link, serving, violations
 from tests.report.test_browser import watch_page
 from typer.testing import CliRunner
 
@@ -42,6 +42,12 @@ def fresh(browser, server):
     page = opened(browser, server.address + link())
     yield page
     page.close()
+
+
+@pytest.fixture(scope="module")
+def moved(browser, server):
+    """A page on which one test after another moves a slider."""
+    return opened(browser, server.address + link())
 
 
 def opened(browser, address, **how):
@@ -172,17 +178,17 @@ def test_the_report_opens_from_a_file_and_needs_nothing_else(browser, desk, tmp_
     report.close()
 
 
-def test_a_move_by_keyboard_takes_the_old_question_back_and_gets_a_new_answer(fresh, server):
-    fresh.locator(SLIDER).focus()
+def test_a_move_by_keyboard_takes_the_old_question_back_and_gets_a_new_answer(moved, server):
+    moved.locator(SLIDER).focus()
     before = server.jobs.count("prompt/first")
-    fresh.keyboard.press("ArrowRight")
-    fresh.keyboard.press("ArrowRight")
-    fresh.wait_for_function("location.hash.includes('clients%3D22')")
-    fresh.wait_for_function(SETTLED)
+    moved.keyboard.press("ArrowRight")
+    moved.keyboard.press("ArrowRight")
+    moved.wait_for_function("location.hash.includes('clients%3D22')")
+    moved.wait_for_function(SETTLED)
 
     assert server.jobs.count("prompt/first") > before
-    assert "22" == fresh.locator(f"[data-key='{CLIENTS}'] .number").input_value()
-    assert "clients = 22" in fresh.locator("#toml").inner_text()
+    assert "22" == moved.locator(f"[data-key='{CLIENTS}'] .number").input_value()
+    assert "clients = 22" in moved.locator("#toml").inner_text()
 
 
 def test_an_invalid_value_says_why_beside_its_control(desk):
@@ -200,17 +206,18 @@ def test_another_key_is_found_by_what_it_means(desk):
     desk.locator("[data-key='table.snapshots_kept_max'] .reset").dispatch_event("click")
 
 
-def test_what_is_pinned_is_compared_with_what_follows_and_both_are_told_apart(fresh, server):
-    remember_words(fresh, "#compare-about")
-    fresh.locator("#pin").click()
-    fresh.locator(SLIDER).focus()
-    fresh.keyboard.press("ArrowRight")
-    fresh.wait_for_function("document.getElementById('compare').dataset.seeds === '4'")
+def test_what_is_pinned_is_compared_with_what_follows_and_both_are_told_apart(moved, server):
+    clients = int(moved.locator(f"[data-key='{CLIENTS}'] .number").input_value())
+    remember_words(moved, "#compare-about")
+    moved.locator("#pin").click()
+    moved.locator(SLIDER).focus()
+    moved.keyboard.press("ArrowRight")
+    moved.wait_for_function(f"document.getElementById('compare').dataset.seeds === '{COMPARE_SEEDS[-1]}'")
 
-    assert "Simulating both with the same seeds…" in fresh.evaluate("told")
-    assert "source.writers.arrivals.clients: 20 → 21" in fresh.locator(".keys-changed").inner_text()
-    assert "now less pinned" in fresh.locator("#compare-body table").inner_text()
-    assert server.address + link(21, pinned=20) == fresh.evaluate("location.href")
+    assert "Simulating both with the same seeds…" in moved.evaluate("told")
+    assert f"source.writers.arrivals.clients: {clients} → {clients + 1}" in moved.locator(".keys-changed").inner_text()
+    assert "now less pinned" in moved.locator("#compare-body table").inner_text()
+    assert server.address + link(clients + 1, pinned=clients) == moved.evaluate("location.href")
 
 
 def test_a_link_restores_what_was_on_screen(pinned):

@@ -18,7 +18,9 @@ def test_a_world_that_is_as_assumed_is_explained():
     assert (HIDDEN, "") == ask(NOTHING, seed=1)
 
 
-@pytest.mark.parametrize("name", ["appends never retry", "MERGE had read the table"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("appends never retry", marks=pytest.mark.slow), "MERGE had read the table"]
+)
 def test_what_was_planted_is_named(name):
     plant = BY_NAME[name]
 

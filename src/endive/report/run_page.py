@@ -195,6 +195,7 @@ def _charts(summary: Mapping[str, Any], config: SimulationConfig, txns: pa.Table
     window = summary["window"]
     counted = in_window(txns, window)
     phases = {name: block["phases_ms"] for name, block in summary["by_source"].items()}
+    is_bounded = any(stream.bound_us is not None for stream in streams_of(config))
     charts = [
         (
             "How long commits take",
@@ -208,7 +209,8 @@ def _charts(summary: Mapping[str, Any], config: SimulationConfig, txns: pa.Table
         ),
         (
             "How late data are",
-            "The share of time in which the newest data a reader sees were no older; dashed, what is asked for.",
+            "The share of time in which the newest data a reader sees were no older"
+            + ("; dashed, what is asked for." if is_bounded else "."),
             freshness_spec(ages_by_source(config, txns)),
         ),
         (

@@ -8,7 +8,7 @@ from tests.pipeline.swept import change_value, reseal_summaries
 from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.analysis.recount import BRACKETS, COUNTS, RECOUNTED, recount
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]  # that a dataset verifies is in test_study_command
 
 
 def raise_a_count(dataset):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from verification.suites.load import delete_loops
 from verification.suites.load.loops import delete_loops as all_delete_loops
 from verification.suites.load.measurement import DELETES_FILE, read_load
@@ -11,6 +13,7 @@ V2, V3 = all_delete_loops()
 GROUPS = 2
 
 
+@pytest.mark.slow  # "endive verify load" asks for as much
 def test_on_v2_and_on_v3_as_many_commit_as_in_iceberg():
     plain, vectors = (delete_loops.compare(loop, *delete_loops.play(MEASURED, loop, GROUPS)) for loop in (V2, V3))
 

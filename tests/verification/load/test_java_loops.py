@@ -61,6 +61,7 @@ def test_a_simulated_run_has_the_latencies_of_one_measured_run():
     assert 4 == len(set(medians))
 
 
+@pytest.mark.slow  # "endive verify load" asks for as much
 def test_a_quick_run_calls_nothing_wrong(monkeypatch):
     monkeypatch.setattr(java_loops, "GROUPS_QUICK", 4)
     outcome = java_loops.run(Options(is_quick=True))
