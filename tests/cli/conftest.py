@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import endive.simulation.knowledge  # what answers ask of it beside the simulation that is replaced
+from endive.answers import replicate
 from endive.cli.main import app
 from endive.results import Provenance, RowSink, SimulationResult, columns_of
 from endive.results import schema as s
@@ -76,6 +77,7 @@ def simulation(monkeypatch: pytest.MonkeyPatch) -> type[HandMadeSimulation]:
     module = ModuleType("endive.simulation")
     module.Simulation = Fresh  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "endive.simulation", module)
+    monkeypatch.setattr(replicate, "_simulation_of", Fresh)  # it keeps simulations, also those of other tests
     return Fresh
 
 
