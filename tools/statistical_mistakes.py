@@ -187,8 +187,8 @@ STATISTICS: Final = (
     (
         "degrees always n-1",
         _OBJECTIVES + "intervals.py",
-        "return np.minimum(found, np.asarray(runs, np.float64) - 1.0)",
-        "return np.asarray(runs, np.float64) - 1.0 + 0 * found",
+        "return np.minimum(degrees, np.asarray(runs, np.float64) - 1.0)",
+        "return np.asarray(runs, np.float64) - 1.0 + 0 * degrees",
         INTERVALS,
     ),
     (
@@ -243,14 +243,14 @@ STATISTICS: Final = (
     (
         "zero commits are certain",
         _OBJECTIVES + "intervals.py",
-        "high = found.high if found.value else none_reach(confidence) / sum(lengths)",
-        "high = found.high",
+        "high = rate.high if rate.value else none_reach(confidence) / sum(lengths)",
+        "high = rate.high",
         INTERVALS,
     ),
     (
         "no reach of whole counts",
         _OBJECTIVES + "intervals.py",
-        "unseen = count_reach(found.runs, confidence) * found.runs / sum(lengths)",
+        "unseen = count_reach(rate.runs, confidence) * rate.runs / sum(lengths)",
         "unseen = 0.0",
         INTERVALS,
     ),
@@ -278,23 +278,23 @@ STATISTICS: Final = (
     (
         "commits above the offered",
         _ANSWERS + "estimates.py",
-        "max(found.value, min(high, offered.high))",
+        "max(rate.value, min(high, offered.high))",
         "high",
         ESTIMATES,
     ),
     (
         "share not in the doubt of commits",
         _ANSWERS + "estimates.py",
-        "low, high = min(found.low, offered.value * share.low), max(found.high, offered.value * share.high)",
-        "low, high = found.low, found.high",
+        "low, high = min(rate.low, offered.value * share.low), max(rate.high, offered.value * share.high)",
+        "low, high = rate.low, rate.high",
         ESTIMATES,
     ),
     ("one run too few", _ANSWERS + "run_count.py", "RUNS: Final = 16", "RUNS: Final = 3", ENOUGH),
     (
         "more txns without the design",
         _OBJECTIVES + "certainty.py",
-        "needed = _txns_for_share(found.value, limit, found.design or 1.0, confidence)",
-        "needed = _txns_for_share(found.value, limit, 1.0, confidence)",
+        "needed = _txns_for_share(figure.value, limit, figure.design or 1.0, confidence)",
+        "needed = _txns_for_share(figure.value, limit, 1.0, confidence)",
         "tests/objectives/test_verdict_text.py",
     ),
     (

@@ -114,14 +114,14 @@ def commits_estimate(
     committed: Sequence[int], submitted: Sequence[int], lengths: Sequence[float], confidence: float = CONFIDENCE
 ) -> Estimate:
     """Commits per unit of ``lengths``, as sure as the share that commits allows, and no more than are submitted."""
-    found, offered = (rate_estimate(counts, lengths, confidence) for counts in (committed, submitted))
+    rate, offered = (rate_estimate(counts, lengths, confidence) for counts in (committed, submitted))
     share = share_estimate(committed, submitted, 0, confidence)
-    if found.value is None or found.low is None or found.high is None or offered.value is None:
-        return found
+    if rate.value is None or rate.low is None or rate.high is None or offered.value is None:
+        return rate
     if offered.high is None or share.low is None or share.high is None:
-        return found
-    low, high = min(found.low, offered.value * share.low), max(found.high, offered.value * share.high)
-    return replace(found, low=low, high=max(found.value, min(high, offered.high)))
+        return rate
+    low, high = min(rate.low, offered.value * share.low), max(rate.high, offered.value * share.high)
+    return replace(rate, low=low, high=max(rate.value, min(high, offered.high)))
 
 
 def pooled_figures(samples: Sequence[Sample], scope: str, name: str) -> dict[str, Any]:

@@ -141,19 +141,19 @@ def _histories(
 
 def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
     """Every table that can be read, or observed; of several, one that cannot is told and left out."""
-    found, refused = [], []
+    results, refused = [], []
     for each in tables:
         try:
-            found.append(act(each))
+            results.append(act(each))
         except ObservationError as error:
             if len(tables) == 1:
                 raise
             refused.append(str(error))
-    if not found:
+    if not results:
         raise ObservationError(f"none of {len(tables)} tables can be observed. {refused[0]}")
     for line in refused:
         _leave_out(line)
-    return found
+    return results
 
 
 def _leave_out(line: str) -> None:

@@ -269,5 +269,5 @@ def explain(
     with_blame: bool = False,
 ) -> ExplanationAnswer:
     """The story of chosen txns: one by its number, or the worst of those for which ``where`` holds."""
-    found = explain_base(base_of(config), seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame)
-    return ExplanationAnswer(found)
+    explanation = explain_base(base_of(config), seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame)
+    return ExplanationAnswer(explanation)

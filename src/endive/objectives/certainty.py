@@ -47,15 +47,15 @@ def doubt_text(part: Judged) -> str:
 
 def more_txns(part: Judged, confidence: float = CONFIDENCE) -> int | None:
     """How many more txns would tell a figure, as it was found, from its limit; to two digits, None if far too many."""
-    found, limit = part.found, part.limit
-    if part.outcome != CANNOT_TELL or found.value is None or not found.txns or limit is None or found.value == limit:
+    figure, limit = part.found, part.limit
+    if part.outcome != CANNOT_TELL or figure.value is None or not figure.txns or limit is None or figure.value == limit:
         return None
     if part.subject.field.unit == SHARE:
-        needed = _txns_for_share(found.value, limit, found.design or 1.0, confidence)
+        needed = _txns_for_share(figure.value, limit, figure.design or 1.0, confidence)
     else:
-        needed = found.txns * _factor(part)
-    more = needed - found.txns
-    if not 0.0 < more < MORE_MAX * found.txns:
+        needed = figure.txns * _factor(part)
+    more = needed - figure.txns
+    if not 0.0 < more < MORE_MAX * figure.txns:
         return None
     digit = int(10 ** max(0, math.floor(math.log10(more)) - 1))
     return math.ceil(more / digit) * digit
@@ -73,14 +73,14 @@ def _txns_for_share(share: float, limit: float, design: float, confidence: float
 
 def _factor(part: Judged) -> float:
     """How many times as many txns bring the end of an interval to the limit: its reach falls with their root."""
-    found, limit = part.found, part.limit
-    assert found.value is not None
+    figure, limit = part.found, part.limit
+    assert figure.value is not None
     assert limit is not None
-    end = found.high if limit > found.value else found.low
+    end = figure.high if limit > figure.value else figure.low
     if end is None:
         return math.inf
     if math.isinf(end):  # nothing that was seen bounds a percentile
         path = part.subject.field.path
         share = float(path[1].removeprefix("p")) / 100.0 if part.subject.field.unit == DURATION else 0.5
-        return max(2.0, txns_to_tell(share) / (found.txns or 1))
-    return ((end - found.value) / (limit - found.value)) ** 2
+        return max(2.0, txns_to_tell(share) / (figure.txns or 1))
+    return ((end - figure.value) / (limit - figure.value)) ** 2

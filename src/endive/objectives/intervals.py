@@ -77,9 +77,9 @@ def degrees_of(runs: Any, squares: Any, fourths: Any, per_run: float) -> Any:
     little about how far the next may go (Satterthwaite's approximation, with the kurtosis as found).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = per_run * np.square(squares) / np.asarray(fourths, np.float64) - 1.0
-    found = np.where(np.isnan(found), np.inf, np.maximum(found, DEGREES_MIN))
-    return np.minimum(found, np.asarray(runs, np.float64) - 1.0)
+        degrees = per_run * np.square(squares) / np.asarray(fourths, np.float64) - 1.0
+    degrees = np.where(np.isnan(degrees), np.inf, np.maximum(degrees, DEGREES_MIN))
+    return np.minimum(degrees, np.asarray(runs, np.float64) - 1.0)
 
 
 # --- shares -------------------------------------------------------------------------------------------
@@ -161,10 +161,10 @@ def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: floa
         return Estimate(None, txns=0)
     values = np.sort(np.concatenate(ordered))
     n, share = len(values), percent / 100.0
-    found = float(np.percentile(values, percent))
+    percentile = float(np.percentile(values, percent))
     sizes = [len(part) for part in ordered]
     if len(ordered) < 2:
-        return Estimate(found, txns=n, runs=1)
+        return Estimate(percentile, txns=n, runs=1)
 
     def may_be_below(value: Any, side: Literal["left", "right"]) -> tuple[float, float]:
         below = [int(np.searchsorted(part, value, side)) for part in ordered]
@@ -180,7 +180,7 @@ def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: floa
         high = float(values[max(last - 1, 0)])
     else:
         high = float(values[-1]) * beyond_seen(1.0 - may_be_below(values[-1], "right")[0], 1.0 - share)
-    return Estimate(found, min(low, found), max(high, found), n, len(ordered))
+    return Estimate(percentile, min(low, percentile), max(high, percentile), n, len(ordered))
 
 
 def beyond_seen(share_beyond: float, share: float) -> float:
@@ -198,9 +198,9 @@ def _first(count: int, is_so: Any) -> int:
     runs agree, and it may not be so though it is of the place before. So the ends are gone through, the rest bisected.
     """
     begin, end = EVENTS_MANY, max(EVENTS_MANY, count - EVENTS_MANY)
-    found = next((place for place in range(min(begin, count)) if is_so(place)), None)
-    if found is not None:
-        return found
+    early = next((place for place in range(min(begin, count)) if is_so(place)), None)
+    if early is not None:
+        return early
     low, high = begin, end
     while low < high:
         middle = (low + high) // 2
@@ -230,30 +230,30 @@ def ratio_estimate(y: Sequence[float], x: Sequence[float], confidence: float) ->
 
 def rate_estimate(counts: Sequence[float], lengths: Sequence[float], confidence: float) -> Estimate:
     """Events per unit of ``lengths``: txns per second, retries per txn. Never surer than whole numbers allow."""
-    found = ratio_estimate(counts, lengths, confidence)
-    if found.value is None or found.low is None or found.high is None or found.runs is None:
-        return found
-    unseen = count_reach(found.runs, confidence) * found.runs / sum(lengths)
-    high = found.high if found.value else none_reach(confidence) / sum(lengths)
+    rate = ratio_estimate(counts, lengths, confidence)
+    if rate.value is None or rate.low is None or rate.high is None or rate.runs is None:
+        return rate
+    unseen = count_reach(rate.runs, confidence) * rate.runs / sum(lengths)
+    high = rate.high if rate.value else none_reach(confidence) / sum(lengths)
     return Estimate(
-        found.value,
-        max(0.0, min(found.low, found.value - unseen)),
-        max(high, found.value + unseen),
-        runs=found.runs,
+        rate.value,
+        max(0.0, min(rate.low, rate.value - unseen)),
+        max(high, rate.value + unseen),
+        runs=rate.runs,
     )
 
 
 def events_estimate(counts: Sequence[float], of: Sequence[float], confidence: float) -> Estimate:
     """Events per txn, such as retries: few of them are no surer than as few failures would be."""
-    found, n = rate_estimate(counts, of, confidence), sum(of)
-    if found.value is None or found.low is None or found.high is None or sum(counts) >= EVENTS_ENOUGH:
-        return found
+    rate, n = rate_estimate(counts, of, confidence), sum(of)
+    if rate.value is None or rate.low is None or rate.high is None or sum(counts) >= EVENTS_ENOUGH:
+        return rate
     design = unseen_design(sum(count * count for count in of) / n, sum(counts))
-    if found.value:
-        low, high = score_ends(found.value, normal_z(confidence) * math.sqrt(design * sum(counts)) / n)
+    if rate.value:
+        low, high = score_ends(rate.value, normal_z(confidence) * math.sqrt(design * sum(counts)) / n)
     else:
         low, high = 0.0, none_reach(confidence) * design / n
-    return Estimate(found.value, min(found.low, float(low)), max(found.high, float(high)), runs=found.runs)
+    return Estimate(rate.value, min(rate.low, float(low)), max(rate.high, float(high)), runs=rate.runs)
 
 
 def count_reach(runs: Any, confidence: float) -> Any:

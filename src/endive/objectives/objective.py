@@ -55,8 +55,8 @@ def check_syntax(text: str) -> None:
 def _resolve(node: Node, names: Names) -> Node:
     if isinstance(node, Junction):
         return replace(node, parts=tuple(_resolve(part, names) for part in node.parts))
-    found = tuple(_check(Comparison(left, node.sign, right)) for left, right in _pairs(node, names))
-    return found[0] if len(found) == 1 else Junction(AND, found)
+    checked = tuple(_check(Comparison(left, node.sign, right)) for left, right in _pairs(node, names))
+    return checked[0] if len(checked) == 1 else Junction(AND, checked)
 
 
 def _pairs(node: Comparison, names: Names) -> list[tuple[Quantity, Quantity]]:

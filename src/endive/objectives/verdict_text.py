@@ -70,12 +70,12 @@ def estimate_text(field: Field, estimate: Estimate) -> str:
 
 def describe_verdict(part: Judged) -> str:
     """One comparison, how sure it is, what was found, and on how many txns."""
-    found = part.found
-    if found.value is None:
+    estimate = part.found
+    if estimate.value is None:
         return f"{part.comparison}: {certainty_text(part)}"
-    on = "" if found.txns is None else f" of {found.txns:,} txns"
-    runs = "" if found.runs is None or found.runs < 2 else f" in {found.runs} runs"
-    return f"{part.comparison}: {certainty_text(part)}; it is {estimate_text(part.subject.field, found)}{on}{runs}"
+    on = "" if estimate.txns is None else f" of {estimate.txns:,} txns"
+    runs = "" if estimate.runs is None or estimate.runs < 2 else f" in {estimate.runs} runs"
+    return f"{part.comparison}: {certainty_text(part)}; it is {estimate_text(part.subject.field, estimate)}{on}{runs}"
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:

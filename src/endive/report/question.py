@@ -122,12 +122,12 @@ class Question:
         return round(sum(row["mean"] * row["seeds"] for row in rows)) or None
 
     def _told(self, part: Judged) -> str:
-        found, field = part.found, part.subject.field
+        estimate, field = part.found, part.subject.field
         if field.path == (_SUCCESS,):
-            assert found.value is not None
-            text = _share(found.value, found.low, found.high)
+            assert estimate.value is not None
+            text = _share(estimate.value, estimate.low, estimate.high)
         else:
-            text = f"{field.name} {estimate_text(field, found)}"
+            text = f"{field.name} {estimate_text(field, estimate)}"
         is_plain = group_of(part.subject) == (self.scope, self.name) or (self.is_of_all and self.sources == 1)
         return text if is_plain or part.subject.scope == WHOLE_RUN else f"{text} for {part.subject.name}"
 

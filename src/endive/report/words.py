@@ -263,8 +263,8 @@ def log_ticks(low: float, high: float) -> list[float]:
     """Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, fewer if powers are many, more if there is one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1, 2, 5) if last - first <= 3 else (1, 3) if last - first <= 4 else (1,)
-    found = [_within(low, high, one, range(first, last + 1)) for one in (steps, (1, 1.2, 1.5, 2, 3, 5, 7))]
-    ticks = found[0] if len(found[0]) > 3 else found[1]
+    choices = [_within(low, high, one, range(first, last + 1)) for one in (steps, (1, 1.2, 1.5, 2, 3, 5, 7))]
+    ticks = choices[0] if len(choices[0]) > 3 else choices[1]
     return ticks if len(ticks) > 1 else [float(f"{low:.3g}"), float(f"{high:.3g}")]
 
 

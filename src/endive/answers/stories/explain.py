@@ -53,8 +53,8 @@ class Explanation:
 def explain_base(base: Base, **asked: Any) -> Explanation:
     """``explain_run`` on a run as long as ``endive run`` takes it, so that both speak of the same txns."""
     longer, note = long_enough(base, objective_of(base.config))
-    found = explain_run(longer.config, **asked)
-    return found if note is None else replace(found, caveats=(*found.caveats, note))
+    explanation = explain_run(longer.config, **asked)
+    return explanation if note is None else replace(explanation, caveats=(*explanation.caveats, note))
 
 
 def explain_run(

@@ -112,9 +112,9 @@ class Stories:
         record = self._records[txn_id]
         looks, swaps, requests = self._of_txn.get(txn_id, ([], [], []))
         numbers = range(1, max((entry[2] for entry in requests), default=0) + 1)
-        found = [self._attempt(n, record, looks, swaps, requests) for n in numbers]
+        tries = [self._attempt(n, record, looks, swaps, requests) for n in numbers]
         throttled = sum(entry[5] for entry in requests if entry[2] == 0 and entry[6])
-        attempts = tuple(attempt for attempt in found if attempt is not None)
+        attempts = tuple(attempt for attempt in tries if attempt is not None)
         return Story(record, attempts, throttled, self._moved_by(record, looks))
 
     def _moved_by(self, record: Mapping[str, Any], looks: list[Look]) -> tuple[Rival, ...]:

@@ -27,11 +27,11 @@ def partition_numbers(commits: Sequence[Commit]) -> Mapping[int, tuple[int, ...]
     number = {name: place for place, name in enumerate(names)}
     if not _moves(told):
         return {each.snapshot_id or 0: tuple(number[name] for name in each.places) for each in told}
-    found, newest = {}, 0
+    places, newest = {}, 0
     for commit in told:
         newest = max(newest, *(number[name] for name in commit.places))
-        found[commit.snapshot_id or 0] = tuple(newest - number[name] for name in commit.places)
-    return found
+        places[commit.snapshot_id or 0] = tuple(newest - number[name] for name in commit.places)
+    return places
 
 
 def _moves(commits: Sequence[Commit]) -> bool:

@@ -70,14 +70,14 @@ def waits_ms(curve: Curve, workers: int, work_ms: float, clients: Sequence[int])
     """What one request waits, by number of clients that load and commit in turn."""
     visits = curve.visits + 1  # and the load before it
     alone_ms = curve.load_ms + curve.commits_ms[min(curve.commits_ms)]
-    found, queued = {}, 0.0
+    waits, queued = {}, 0.0
     for count in range(1, max(clients) + 1):
         own_ms = work_ms / workers
         served_ms = own_ms * (1.0 + queued)
         turn_ms = alone_ms + visits * (served_ms - own_ms)
         queued = count / turn_ms * visits * served_ms
-        found[count] = served_ms - own_ms
-    return {count: found[count] for count in clients}
+        waits[count] = served_ms - own_ms
+    return {count: waits[count] for count in clients}
 
 
 def commits_of(curve: Curve, workers: int, work_ms: float) -> dict[int, float]:

@@ -61,7 +61,7 @@ def _warm(times_ms: Sequence[float]) -> float:
 
 def measure_long_answers(catalog: Any, name: str, end_s: float) -> LongAnswers | None:
     """Loads with a long list; nothing if the server refuses such a commit, or answers without the list."""
-    found = LongAnswers()
+    answers = LongAnswers()
     table = catalog.load_table(name)
     snapshots = _snapshots(table)
     updates = pyiceberg("table.update")
@@ -70,20 +70,20 @@ def measure_long_answers(catalog: Any, name: str, end_s: float) -> LongAnswers |
         told = catalog.load_table(name).metadata
         if len(told.snapshots) < len(snapshots):
             return None
-        found.list_bytes = sum(len(each.model_dump_json(by_alias=True, exclude_none=True)) for each in snapshots)
+        answers.list_bytes = sum(len(each.model_dump_json(by_alias=True, exclude_none=True)) for each in snapshots)
         text = told.model_dump_json(by_alias=True)
         for _ in _turns(end_s):
-            found.long_ms.append(_took_ms(lambda: catalog.load_table(name)))
-            found.parse_ms.append(_took_ms(lambda: type(told).model_validate_json(text)))
+            answers.long_ms.append(_took_ms(lambda: catalog.load_table(name)))
+            answers.parse_ms.append(_took_ms(lambda: type(told).model_validate_json(text)))
     except Exception:
         return None
     finally:
         with suppress(Exception):  # the table is dropped in any case
             ids = [each.snapshot_id for each in snapshots]
             catalog.commit_table(table, (), (updates.RemoveSnapshotsUpdate(snapshot_ids=ids),))
-    found.short_ms = [_took_ms(lambda: catalog.load_table(name)) for _ in _turns(end_s)]
-    is_enough = min(len(found.long_ms), len(found.short_ms)) > WARM_UPS
-    return found if is_enough else None
+    answers.short_ms = [_took_ms(lambda: catalog.load_table(name)) for _ in _turns(end_s)]
+    is_enough = min(len(answers.long_ms), len(answers.short_ms)) > WARM_UPS
+    return answers if is_enough else None
 
 
 def _turns(end_s: float) -> Iterator[int]:

@@ -194,21 +194,21 @@ def _read(obstore: Any, store: Any, path: str, size: int) -> None:
         raise ObservationError(f"the store returns other bytes than were written to it: {size:,} became {read:,}.")
 
 
-def _count(found: Measured, operation: str, size: int, call: Callable[[], Any]) -> None:
-    found.requests += 1
+def _count(measured: Measured, operation: str, size: int, call: Callable[[], Any]) -> None:
+    measured.requests += 1
     try:
         took_ms, _ = _timed(call)
     except Exception as error:
         name = type(error).__name__
-        found.failures[name] = found.failures.get(name, 0) + 1
+        measured.failures[name] = measured.failures.get(name, 0) + 1
         if (
-            found.requests < REHEARSED + 2
-            or sum(found.failures.values()) > FAILURES_MAX
+            measured.requests < REHEARSED + 2
+            or sum(measured.failures.values()) > FAILURES_MAX
             or name.startswith(("Permission", "Unauth"))
         ):
             raise
         return
-    found.latencies_ms.setdefault((operation, size), []).append(took_ms)
+    measured.latencies_ms.setdefault((operation, size), []).append(took_ms)
 
 
 # ---- conditional puts ----------------------------------------------------------------------------------

@@ -292,8 +292,8 @@ def quantile_figure(name: str, share: float, sides: Sides, values: Callable[[See
     """A quantile of times."""
 
     def at(seen: Seen) -> float:
-        found = values(seen)
-        return float(np.quantile(found, share)) if len(found) else math.nan
+        times = values(seen)
+        return float(np.quantile(times, share)) if len(times) else math.nan
 
     def interval(seen: Seen) -> tuple[float, float]:
         return order_interval(np.sort(values(seen)), share)

@@ -123,11 +123,11 @@ def _names(opened: OpenCatalog, name: str | None, tell: Tell) -> list[str]:
     else:
         chosen = []
     if len(chosen) == 1:
-        found = [".".join(each) for each in catalog.list_tables(chosen[0])]
+        tables = [".".join(each) for each in catalog.list_tables(chosen[0])]
     else:
-        found = _listed(opened, chosen, tell)
-    if found:
-        return found
+        tables = _listed(opened, chosen, tell)
+    if tables:
+        return tables
     if name is not None and not chosen:
         everything = _listed(opened, namespaces, lambda line: None)
         raise ObservationError(_no_table(opened.name, name, [*everything, *namespaces]))
@@ -137,14 +137,14 @@ def _names(opened: OpenCatalog, name: str | None, tell: Tell) -> list[str]:
 
 def _listed(opened: OpenCatalog, namespaces: Sequence[str], tell: Tell) -> list[str]:
     """The tables of those namespaces that may be listed."""
-    found = []
+    tables = []
     for namespace in namespaces:
         try:
             with one_line(f"namespace '{namespace}' of catalog '{opened.name}'", opened.secrets):
-                found += [".".join(each) for each in opened.catalog.list_tables(namespace)]
+                tables += [".".join(each) for each in opened.catalog.list_tables(namespace)]
         except ObservationError as error:
             tell(str(error))
-    return found
+    return tables
 
 
 def _no_table(catalog: str, name: str, known: Sequence[str]) -> str:

@@ -177,8 +177,8 @@ def _hint(folder: Path) -> dict[str, int]:
 
 def _interval(folder: Path) -> int | None:
     """Commits between checkpoints, by the names of those that are there."""
-    found = sorted({int(match[1]) for path in folder.iterdir() if (match := _CHECKPOINT.fullmatch(path.name))})
-    gaps = Counter(later - sooner for sooner, later in itertools.pairwise(found))
+    checkpoints = sorted({int(match[1]) for path in folder.iterdir() if (match := _CHECKPOINT.fullmatch(path.name))})
+    gaps = Counter(later - sooner for sooner, later in itertools.pairwise(checkpoints))
     return gaps.most_common(1)[0][0] if gaps else None
 
 

@@ -81,11 +81,11 @@ def join_overwrites(commits: Sequence[Commit]) -> tuple[Commit, ...]:
 
     ``Transaction.overwrite`` deletes what its filter matches, then appends; each makes a snapshot.
     """
-    found: list[Commit] = []
+    joined: list[Commit] = []
     for commit in commits:
-        before = found[-1] if found else None
+        before = joined[-1] if joined else None
         if before is not None and _is_overwrite(before, commit):
-            found[-1] = replace(
+            joined[-1] = replace(
                 commit,
                 operation=OVERWRITE,
                 kind=ICEBERG_OPERATIONS[OVERWRITE],
@@ -96,8 +96,8 @@ def join_overwrites(commits: Sequence[Commit]) -> tuple[Commit, ...]:
                 changed_partitions=max(before.changed_partitions or 0, commit.changed_partitions or 0) or None,
             )
         else:
-            found.append(commit)
-    return tuple(found)
+            joined.append(commit)
+    return tuple(joined)
 
 
 def _is_overwrite(before: Commit, commit: Commit) -> bool:

@@ -40,7 +40,7 @@ _SHOWN_MAX: Final = 40
 
 def read_properties(given: Mapping[str, Any]) -> tuple[tuple[tuple[str, str], ...], list[str]]:
     """Name and value of those that are known and make sense; a note on every other of them."""
-    found, notes = [], []
+    known, notes = [], []
     for name in (*NUMBERS, *WORDS):
         if given.get(name) is None:
             continue
@@ -49,8 +49,8 @@ def read_properties(given: Mapping[str, Any]) -> tuple[tuple[tuple[str, str], ..
             shown = printable(str(given[name]))[:_SHOWN_MAX]
             notes.append(f"the table property {name} = '{shown}' makes no sense to Iceberg; its default is taken.")
         else:
-            found.append((name, value))
-    return tuple(found), notes
+            known.append((name, value))
+    return tuple(known), notes
 
 
 def _number(name: str, value: Any) -> str | None:

@@ -51,14 +51,14 @@ def sustained(configurations: pa.Table, loads: Mapping[str, LoadAxis], axes: Seq
     by_group: dict[tuple[str, str, str], list[Row]] = {}
     for row in judged:
         by_group.setdefault((row["study"], row["scope"], row["name"]), []).append(row)
-    found = []
+    sustained = []
     for (study, scope, name), group in by_group.items():
         axis = loads[study]
         for curve, points in _curves(axis, group, whole):
             told = {key: points[0][key] for key in axis.series}
             about = {"study": study, "curve": curve, "load_axis": axis.key, **told, "scope": scope, "name": name}
-            found.append({**about, **read_curve(points)})
-    return pa.Table.from_pylist(found, _schema(axes))
+            sustained.append({**about, **read_curve(points)})
+    return pa.Table.from_pylist(sustained, _schema(axes))
 
 
 def _curves(axis: LoadAxis, group: Sequence[Row], whole: Mapping[Any, Row]) -> Iterator[tuple[int, list[Row]]]:

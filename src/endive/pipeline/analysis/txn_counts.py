@@ -97,9 +97,9 @@ def numbered_runs(windows: pa.Table) -> tuple[pa.Table, pa.Table]:
 
     Points of one study alone do not name it.
     """
-    found = windows.group_by(list(POINT), use_threads=False).aggregate([(name, "max") for name in _BOUNDS])
-    places = pa.array(np.arange(found.num_rows, dtype=np.int32))
-    points = found.rename_columns([*POINT, *_BOUNDS]).append_column("place", places)
+    bounds = windows.group_by(list(POINT), use_threads=False).aggregate([(name, "max") for name in _BOUNDS])
+    places = pa.array(np.arange(bounds.num_rows, dtype=np.int32))
+    points = bounds.rename_columns([*POINT, *_BOUNDS]).append_column("place", places)
     runs = windows.join(points.select([*POINT, "place"]), keys=list(POINT), join_type="inner", use_threads=False)
     is_one_study = len(pc.unique(windows["study"])) < 2
     return points.drop_columns("study") if is_one_study else points, runs.select(["run", *SEED, "place"])

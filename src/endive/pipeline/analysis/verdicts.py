@@ -72,10 +72,10 @@ def point_objectives(configs: Mapping[Place, str], texts: Mapping[str, str]) -> 
 
 def study_names(configs: Mapping[Place, str], study: str) -> Names:
     """What there is to speak of at any point of a study."""
-    found = {names_in(json.loads(text)) for (name, _), text in configs.items() if name == study}
+    of_points = {names_in(json.loads(text)) for (name, _), text in configs.items() if name == study}
     return Names(
-        sources=tuple(dict.fromkeys(source for names in found for source in names.sources)),
-        kinds=tuple(sorted({kind for names in found for kind in names.kinds})),
+        sources=tuple(dict.fromkeys(source for names in of_points for source in names.sources)),
+        kinds=tuple(sorted({kind for names in of_points for kind in names.kinds})),
     )
 
 

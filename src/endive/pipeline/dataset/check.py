@@ -105,17 +105,17 @@ def is_manifest_broken(root: DatasetPath) -> bool:
 
 def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan]:
     """The plans by the records that are whole; parts without one are taken away."""
-    found: dict[str, StudyPlan] = {}
+    studies: dict[str, StudyPlan] = {}
     for place in found_in(root / RECORDS, "study=*"):
         study = study_name(place.name.removeprefix("study="))
         plans = [plan for path in found_in(place, "part-*.json") if (plan := _plan_in(path)) is not None]
-        found[study] = StudyPlan(_detail_of(plans), plans)
+        studies[study] = StudyPlan(_detail_of(plans), plans)
         known = {part.name for part in plans}
         places = [place, *(root / dataset / place.name for dataset in (LATENCIES, TRANSACTIONS))]
         for path in (path for folder in places for path in folder.glob("**/part-*")):
             if path.stem not in known:
                 path.unlink()
-    return found
+    return studies
 
 
 def _plan_in(path: DatasetPath) -> Part | None:

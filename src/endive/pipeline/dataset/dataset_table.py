@@ -103,14 +103,14 @@ def run_files(folder: SweepFolder, runs: pa.Table, table: str) -> list[RunFile]:
     known = {(row["study"], row["run_id"]): row for row in runs.select([*_OF_RUN, *axes_of(runs)]).to_pylist()}
     wanted = runs.filter(runs["transactions_kept"]) if table == TXNS else runs
     chosen = {(row["study"], row["run_id"]) for row in wanted.select(["study", "run_id"]).to_pylist()}
-    found = []
+    files_of_runs = []
     for study, plan in folder.studies.items():
         for part in plan.parts:
             rows = tuple(known[study, run] for run in part.run_ids if (study, run) in chosen)
             files = PartFiles(folder.path, study, part)
             if rows:
-                found.append(RunFile(str(files.transactions if table == TXNS else files.latencies), rows))
-    return found
+                files_of_runs.append(RunFile(str(files.transactions if table == TXNS else files.latencies), rows))
+    return files_of_runs
 
 
 def read_file(file: RunFile, place: DatasetPath, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -252,17 +252,17 @@ class SweepFolder:
 
     def _planned_files(self, dataset: str) -> set[DatasetPath]:
         """Every file that the plans allow below one of the folders."""
-        found: set[DatasetPath] = set()
+        paths: set[DatasetPath] = set()
         for study in self.studies:
             if dataset in (RUNS, GROUPS):
-                found.add(self.partition(dataset, study) / f"{dataset}.parquet")
+                paths.add(self.partition(dataset, study) / f"{dataset}.parquet")
                 continue
             if dataset == RECORDS:
-                found.add(self.partition(dataset, study) / CHECKSUMS)
+                paths.add(self.partition(dataset, study) / CHECKSUMS)
             for files in self._all_files(study):
                 places = {RECORDS: files.record, LATENCIES: files.latencies, TRANSACTIONS: files.transactions}
-                found.add(places[dataset])
-        return found
+                paths.add(places[dataset])
+        return paths
 
 
 def refuse_link(path: DatasetPath) -> None:

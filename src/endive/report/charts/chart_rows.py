@@ -80,10 +80,10 @@ def make_dataset(points: Points, rows: Iterable[Row], columns: Sequence[str]) ->
     """A data set from rows of a table of the analysis; rows of points without figures are dropped."""
     index = points.index()
     kept = [row for row in rows if row["point"] in index]
-    found: dict[str, list[Any]] = {"p": [index[row["point"]] for row in kept]}
+    values: dict[str, list[Any]] = {"p": [index[row["point"]] for row in kept]}
     for name in columns:
-        found[name] = [row.get(name) for row in kept]
-    return Dataset(columns=found)
+        values[name] = [row.get(name) for row in kept]
+    return Dataset(columns=values)
 
 
 def joined(points: Points, dataset: Dataset, selection: Mapping[str, str]) -> list[Row]:

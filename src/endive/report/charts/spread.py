@@ -321,7 +321,7 @@ def _attempt_rows(material: Material) -> list[Row]:
     ended: dict[int, int] = {}
     for row in rows:
         ended[row["point"]] = ended.get(row["point"], 0) + row["txns_committed"] + row["txns_aborted"]
-    found = []
+    shares = []
     for row in rows:
         low, high = row["attempts_low"], row["attempts_high"]
         label = str(low) if low == high else f"{low}\u2013{high}"
@@ -329,10 +329,10 @@ def _attempt_rows(material: Material) -> list[Row]:
             txns = row[f"txns_{outcome}"]
             if txns:
                 share = txns / ended[row["point"]]
-                found.append(
+                shares.append(
                     {"point": row["point"], "bin": label, "low": low, "outcome": outcome, "txns": txns, "share": share}
                 )
-    return found
+    return shares
 
 
 # ---- words ---------------------------------------------------------------------------------------------

@@ -271,10 +271,10 @@ def _sum(
     rows: Sequence[Row], kinds: Mapping[tuple[str, str], str], usd: Mapping[int, Mapping[str, float]]
 ) -> list[Row]:
     """One row per point and name; the price is per million committed txns, null where a kind has none."""
-    found: dict[tuple[Any, str], Row] = {}
+    sums: dict[tuple[Any, str], Row] = {}
     for row in rows:
         kind = kinds[row["object"], row["operation"]]
-        at = found.setdefault(
+        at = sums.setdefault(
             (row["point"], kind),
             {"point": row["point"], "kind": kind, "per_committed_txn": 0.0, "usd_per_million": None},
         )
@@ -282,7 +282,7 @@ def _sum(
         price = usd.get(row["point"], {}).get(f"{row['object']}.{row['operation']}")
         if price is not None:
             at["usd_per_million"] = (at["usd_per_million"] or 0.0) + 1e6 * price * row["per_committed_txn"]
-    return list(found.values())
+    return list(sums.values())
 
 
 def _largest(material: Material, dataset: str, category: str, value: str, unit: str) -> str:
