@@ -163,6 +163,34 @@ _RULES: Final = (
 
 _RULES_OF_DELTA: Final = (
     (
+        "a checksum is there with its commit",
+        "effects.py",
+        "(kept.checksums << 1) & ALL_CHECKSUMS",
+        "ALL_CHECKSUMS",
+        DELTA_LAWS,
+    ),
+    (
+        "a checksum is that of the version before",
+        "effects.py",
+        "newer = table.delta, table.version - plan.version",
+        "newer = table.delta, table.version - plan.version + 1",
+        DELTA_LAWS,
+    ),
+    (
+        "a table without a checksum is loaded as any other",
+        "payments.py",
+        "is_new and not has_checksum(table.delta)",
+        "is_new and not has_checksum(table.delta) and files < 0",
+        DELTA_SUITES,
+    ),
+    (
+        "a loser reads the log for its checksum once",
+        "payments.py",
+        "    if plan.checksum_reads > 0:\n        ranges = protocol.protocol_reads",
+        "    if plan.checksum_reads > 1:\n        ranges = protocol.protocol_reads",
+        DELTA_SUITES,
+    ),
+    (
         "a blind append of delta-rs minds no removals",
         "conflicts.py",
         "is_without = operation.kind == BLIND_APPEND or operation.kind == OPTIMIZE",

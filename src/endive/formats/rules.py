@@ -17,6 +17,7 @@ from endive.formats.delta import conflicts as delta_conflicts
 from endive.formats.delta import effects as delta_effects
 from endive.formats.delta import plan as delta_planning
 from endive.formats.delta import protocol as delta_protocol
+from endive.formats.delta.table import ALL_CHECKSUMS
 from endive.formats.iceberg import conflicts, effects, maintenance, protocol
 from endive.formats.iceberg import plan as planning
 from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
@@ -61,6 +62,7 @@ def found(world: Any, table: TableState) -> None:
     """A table as it is before the first txn, with so many versions: its log has the checkpoints it would have."""
     if world.format.is_delta == 1:
         own = world.format.delta.protocol
+        table.delta.checksums = ALL_CHECKSUMS
         table.delta.checkpoint = delta_protocol.last_checkpoint(own, table.version)
         if own.cleans_log == 1:
             table.delta.cleaned = max(0, table.delta.checkpoint - 1)
@@ -309,7 +311,7 @@ def win(world: Any, txn: Any, made: Plan) -> None:
 def install(world: Any, table: TableState, operation: Operation, made: Plan) -> int:
     """The commit is the table's newest state; by how many bytes that makes the catalog object grow."""
     if world.format.is_delta == 1:
-        delta_effects.install(table, operation)
+        delta_effects.install(table, operation, made.delta)
         return 0
     before_bytes = effects.inlined_bytes(world.format.iceberg, table)
     effects.install(table, operation, made.iceberg)

@@ -1,5 +1,6 @@
 """Delta's rules by themselves: who minds what, when the log is cleaned up, and one process that commits in turn."""
 
+import pyarrow.compute as pc
 import pytest
 
 from endive import simulate
@@ -14,9 +15,10 @@ from endive.formats.delta.conflicts import (
     minds_added,
     minds_removed,
 )
+from endive.formats.delta.effects import install, publish
 from endive.formats.delta.plan import describe_situation, plan_attempt, plan_clean_up
 from endive.formats.delta.protocol import DELTA_RS, SPARK, DeltaProtocol, last_checkpoint
-from endive.formats.delta.table import DeltaTable
+from endive.formats.delta.table import ALL_CHECKSUMS, DeltaTable, has_checksum
 from endive.formats.nesting import TableState
 from endive.formats.operation import Operation
 from endive.vocabulary import (
@@ -208,3 +210,51 @@ def test_the_log_is_replayed_whenever_it_was_read(engine):
     }
 
     assert {("long", 14.0), ("short", 7.0)} == longer_ms
+
+
+def test_a_version_has_its_checksum_from_the_moment_its_own_writer_published_it_in_whatever_order():
+    table, append = TableState(version=7), Operation(kind=BLIND_APPEND)
+    table.delta.checksums = ALL_CHECKSUMS
+    plans = [DeltaPlan(version=version, is_checksummed=1) for version in (8, 9)]
+    seen = []
+
+    for plan in plans:
+        install(table, append, plan)
+        seen.append(has_checksum(table.delta))
+    for plan in (plans[0], plans[1]):
+        publish(table, plan)
+        seen.append(has_checksum(table.delta))
+
+    assert [False, False, False, True] == seen
+    assert ALL_CHECKSUMS == table.delta.checksums
+
+
+@pytest.mark.parametrize(("checksum_reads", "is_there", "is_bare"), [(1, True, 0), (1, False, 1), (0, False, 0)])
+def test_who_lost_a_race_asks_for_the_checksum_of_the_version_before(checksum_reads, is_there, is_bare):
+    table, plan = TableState(version=7), DeltaPlan(version=8, checksum_reads=checksum_reads)
+    table.delta.checksums = ALL_CHECKSUMS if is_there else ALL_CHECKSUMS - 1
+
+    install(table, Operation(kind=BLIND_APPEND), plan)
+
+    assert is_bare == plan.is_bare
+
+
+def test_writers_that_commit_close_together_read_the_log_and_a_lone_one_for_its_checkpoints_alone():
+    """A checkpoint is made of ten commits, so the lone one reads a commit file for each that it makes."""
+
+    def reads(clients):
+        source = {"name": "w", "arrivals": {"kind": "closed", "clients": clients}, "keeps_table": True}
+        txns = simulate(
+            {
+                "simulation": {"duration_ms": 60_000, "warmup_ms": 0, "cooldown_ms": 0},
+                "storage": {"provider": "constant", "latency_ms": 20},
+                "table": {"format": "delta"},
+                "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}},
+                "source": [{**source, "operation_types": {"blind_append": 1.0}}],
+            }
+        ).transactions
+        made = 10 * pc.sum(txns["requests_checkpoint_write"]).as_py()
+        return pc.sum(txns["requests_commit_file_read"]).as_py() / made
+
+    assert 1.0 == pytest.approx(reads(1), abs=0.02)
+    assert 3.0 < reads(4)

@@ -17,6 +17,8 @@ class DeltaSituation(Record):
     attempt: Int32
     ground: Int8  # the change that makes it fail, plus one; 0: none does
     is_log_lost: Int8  # a commit file it has to look into is deleted
+    is_bare: Int8  # the version it was loaded from had no checksum
+    is_checkpoint_new: Int8  # the last checkpoint was made since the table was loaded
 
 
 @record
@@ -24,6 +26,7 @@ class DeltaPlan(Record):
     """What one attempt asks of storage on one table, and what its commit does to the log afterwards."""
 
     version: Int64  # that it makes
+    checkpoint: Int64  # the last one, when it was built
     clean_to: Int64  # the newest version that its clean-up deletes; 0: it cleans nothing up
     looks: Int32  # listings of the folder beside the question to the commit point
     winner_reads: Int32  # one after another
@@ -37,5 +40,6 @@ class DeltaPlan(Record):
     reload_checkpoint: Int64  # the checkpoint that it reads; 0: none
     deletes: Int32  # requests by which its clean-up deletes files of the log
     is_checkpointed: Int8
-    old_checkpoint: Int64  # what a checkpoint is made from: the one before, and the commit files since
-    new_files: Int32
+    schema_reads: Int32  # ranges more to read the last checkpoint
+    is_checksummed: Int8  # it writes a checksum
+    is_bare: Int8  # nobody has written that of the version before, when it was needed

@@ -12,12 +12,14 @@ from endive.formats.delta.draws import (
     CHECKPOINT_LOAD,
     CHECKPOINT_READ,
     CHECKPOINT_WRITE,
+    CHECKSUM_BARE,
     CHECKSUM_WRITE,
     CLEAN_DELETE,
     ENTRY_READ,
     ENTRY_WRITE,
     HINT_READ,
     HINT_WRITE,
+    LOAD_BARE,
     LOAD_CHECK,
     LOAD_READ,
     LOOK_LIST,
@@ -30,7 +32,7 @@ from endive.formats.delta.draws import (
     WINNER_READ,
 )
 from endive.formats.delta.protocol import CATALOG_MANAGED, DELTA_RS, DYNAMODB, SINGLE_DRIVER, lists_beside
-from endive.formats.delta.table import checkpoint_bytes
+from endive.formats.delta.table import checkpoint_bytes, has_checksum
 from endive.formats.nesting import TableState
 from endive.formats.payer import Payer
 from endive.kernel import rule
@@ -66,7 +68,11 @@ def pay_before_load(payer: Payer, world: Any, txn: Any, position: int) -> None:
 def pay_load(
     payer: Payer, world: Any, txn: Any, position: int, table: TableState, known: TableState, is_kept: bool
 ) -> None:
-    """The checkpoint and every commit file behind it; of a table that is kept, the commits that are new."""
+    """The checkpoint and every commit file behind it; of a table that is kept, the commits that are new.
+
+    Delta Spark takes protocol and metadata from the checksum of the newest version. Where nobody has written that yet
+    it reads the log for them, and once more if it has to know the files (``Snapshot``, the reconstructions).
+    """
     attempt, own = txn.row.attempts, world.format.delta
     if lists_beside(own.protocol):
         payer.many(world, txn, PHASE_RUNTIME, slot(attempt, LOOK_LIST, position) + 1, COMMIT_FILE, LIST, 0, 1, 1)
@@ -76,23 +82,38 @@ def pay_load(
     if protocol.is_checksummed == 1 and is_new:
         payer.many(world, txn, PHASE_RUNTIME, counter + 1, CHECKSUM, READ, size_bytes, 1, 1)
     checkpoint, files = table.delta.checkpoint, table.version - table.delta.checkpoint
+    is_found = is_kept and checkpoint > known.delta.checkpoint  # by a listing, without the hint
+    if protocol.is_checksummed == 1 and is_new and not has_checksum(table.delta):
+        counter, told = slot(attempt, LOAD_BARE, position), protocol.schema_reads if is_found or not is_kept else 0
+        ranges = protocol.protocol_reads + told
+        pay_log(payer, world, txn, PHASE_RUNTIME, counter, counter + (1 << 20), checkpoint, ranges, files)
     if protocol.is_lazy == 1:
         if not is_new or txn.operation.kind == BLIND_APPEND:
             return
     elif is_kept and checkpoint <= known.version:
         checkpoint, files = 0, table.version - known.version
-    counter = slot(attempt, LOAD_READ, position)
-    pay_log(payer, world, txn, PHASE_RUNTIME, counter, slot(attempt, CHECKPOINT_READ, position), checkpoint, files)
+    counter, ranges = slot(attempt, LOAD_READ, position), protocol.checkpoint_reads
+    if is_found:
+        ranges += protocol.schema_reads
+    checkpoint_counter = slot(attempt, CHECKPOINT_READ, position)
+    pay_log(payer, world, txn, PHASE_RUNTIME, counter, checkpoint_counter, checkpoint, ranges, files)
 
 
 @rule
 def pay_log(
-    payer: Payer, world: Any, txn: Any, phase: int, file_counter: int, counter: int, checkpoint: int, files: int
+    payer: Payer,
+    world: Any,
+    txn: Any,
+    phase: int,
+    file_counter: int,
+    counter: int,
+    checkpoint: int,
+    ranges: int,
+    files: int,
 ) -> None:
     """A checkpoint, if there is one, in ranges one after another; the commit files behind it at once; the replay."""
     own = world.format.delta
     if checkpoint > 0:
-        ranges = own.protocol.checkpoint_reads
         size_bytes = checkpoint_bytes(own.sizes, checkpoint) // ranges
         payer.many(world, txn, phase, counter, CHECKPOINT, READ, size_bytes, ranges, 1)
     size_bytes, parallel = own.sizes.commit_bytes, own.protocol.parallel_max
@@ -119,7 +140,8 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan
     counter = slot(attempt, UPDATE_LIST, position)
     payer.many(world, txn, PHASE_LOG_UPDATE, counter, COMMIT_FILE, LIST, 0, plan.update_lists, 1)
     counter, checkpoint = slot(attempt, UPDATE_READ, position), plan.update_checkpoint
-    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, plan.update_reads)
+    ranges = world.format.delta.protocol.checkpoint_reads
+    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, ranges, plan.update_reads)
 
 
 @rule
@@ -168,9 +190,28 @@ def pay_afterwards(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
         counter = slot(attempt, CHECKSUM_WRITE, position)
         checksum_bytes = own.sizes.checksum_bytes
         payer.many(world, txn, PHASE_LOG_UPDATE, counter + 1, CHECKSUM, READ, checksum_bytes, plan.checksum_reads, 1)
+        if plan.is_bare == 1:
+            pay_bare(payer, world, txn, position, plan)
         payer.many(world, txn, PHASE_LOG_UPDATE, counter, CHECKSUM, WRITE, own.sizes.checksum_bytes, 1, 1)
     if plan.is_checkpointed == 1:
         pay_checkpoint(payer, world, txn, position, plan)
+
+
+@rule
+def pay_bare(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPlan) -> None:
+    """The log is read for a checksum, because the one before is not there.
+
+    Who lost no race has loaded its table without one, and reads what it loaded for its files
+    (``RecordChecksum.incrementallyDeriveChecksum``); who lost one reads all of its new version, twice: for protocol
+    and metadata, then for the files (``ChecksumHook``).
+    """
+    counter, protocol = slot(txn.row.attempts, CHECKSUM_BARE, position), world.format.delta.protocol
+    files, checkpoint = plan.version - plan.checkpoint - 1 + plan.checksum_reads, plan.checkpoint
+    if plan.checksum_reads > 0:
+        ranges = protocol.protocol_reads + plan.schema_reads
+        pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, ranges, files)
+    counter, ranges = counter + (1 << 22), protocol.checkpoint_reads + plan.schema_reads
+    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, ranges, files)
 
 
 @rule
@@ -182,7 +223,8 @@ def pay_reload(payer: Payer, world: Any, txn: Any, position: int, plan: DeltaPla
     hints = 1 - plan.is_checkpointed
     payer.many(world, txn, PHASE_LOG_UPDATE, counter + 2, LAST_CHECKPOINT, READ, size_bytes, hints, 1)
     counter, checkpoint = counter + (1 << 20), plan.reload_checkpoint
-    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, plan.reload_reads)
+    ranges = world.format.delta.protocol.checkpoint_reads
+    pay_log(payer, world, txn, PHASE_LOG_UPDATE, counter, counter + (1 << 20), checkpoint, ranges, plan.reload_reads)
 
 
 @rule
@@ -192,8 +234,10 @@ def pay_checkpoint(payer: Payer, world: Any, txn: Any, position: int, plan: Delt
     counter, size_bytes = slot(attempt, CHECKPOINT_LOAD, position), own.sizes.hint_bytes
     payer.many(world, txn, PHASE_CHECKPOINT, counter, LAST_CHECKPOINT, READ, size_bytes, 1, 1)
     payer.many(world, txn, PHASE_CHECKPOINT, counter + 1, COMMIT_FILE, LIST, 0, own.protocol.checkpoint_lists, 1)
-    counter, old = counter + (1 << 20), plan.old_checkpoint
-    pay_log(payer, world, txn, PHASE_CHECKPOINT, counter, counter + (1 << 20), old, plan.new_files)
+    if plan.is_bare == 0 or plan.checksum_reads == 0:  # else it has just read all of that for its checksum
+        counter, files = counter + (1 << 20), plan.version - plan.checkpoint
+        ranges = own.protocol.checkpoint_reads + plan.schema_reads
+        pay_log(payer, world, txn, PHASE_CHECKPOINT, counter, counter + (1 << 20), plan.checkpoint, ranges, files)
     counter, size_bytes = slot(attempt, CHECKPOINT_WRITE, position), checkpoint_bytes(own.sizes, plan.version)
     payer.many(world, txn, PHASE_CHECKPOINT, counter, CHECKPOINT, WRITE, size_bytes, 1, 1)
     counter, size_bytes = slot(attempt, HINT_WRITE, position), own.sizes.hint_bytes
@@ -212,7 +256,8 @@ def pay_clean_log(payer: Payer, world: Any, txn: Any, position: int, plan: Delta
         payer.many(world, txn, PHASE_CHECKPOINT, counter, LAST_CHECKPOINT, READ, size_bytes, 1, 1)
         payer.many(world, txn, PHASE_CHECKPOINT, counter + 1, COMMIT_FILE, LIST, 0, 1, 1)
         counter = counter + (1 << 20)
-        pay_log(payer, world, txn, PHASE_CHECKPOINT, counter, counter, plan.version, 0)
+        ranges = own.protocol.checkpoint_reads
+        pay_log(payer, world, txn, PHASE_CHECKPOINT, counter, counter, plan.version, ranges, 0)
 
 
 @rule

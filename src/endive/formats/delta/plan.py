@@ -13,10 +13,11 @@ from endive.formats.delta.protocol import (
     makes_checkpoint,
     must_read_log,
 )
+from endive.formats.delta.table import has_checksum
 from endive.formats.nesting import TableState
 from endive.formats.operation import Operation
 from endive.kernel import rule
-from endive.vocabulary import OPTIMIZE
+from endive.vocabulary import BLIND_APPEND, OPTIMIZE
 
 
 @rule
@@ -45,6 +46,8 @@ def describe_situation(
     needed = previous.version if protocol.client == DELTA_RS else previous.version + 1
     is_cleaned = base.delta.cleaned > 0 and base.delta.cleaned >= needed  # 0: nothing has been cleaned up yet
     situation.is_log_lost = 1 if situation.behind > 0 and is_cleaned else 0
+    situation.is_bare = 0 if has_checksum(start.delta) else 1
+    situation.is_checkpoint_new = 1 if base.delta.checkpoint > start.delta.checkpoint else 0
 
 
 @rule
@@ -52,6 +55,8 @@ def plan_attempt(protocol: DeltaProtocol, operation: Operation, situation: Delta
     """Fill ``plan``, a fresh one."""
     behind = situation.behind
     plan.version = situation.base + 1
+    plan.checkpoint = situation.checkpoint
+    plan.schema_reads = situation.is_checkpoint_new * protocol.schema_reads
     if lists_beside(protocol) and must_read_log(protocol, situation.attempt):
         plan.looks = 1
     plan.winner_reads = behind if situation.winners == 0 else situation.winners
@@ -66,12 +71,14 @@ def plan_attempt(protocol: DeltaProtocol, operation: Operation, situation: Delta
     if protocol.log_store == DYNAMODB or protocol.log_store == CATALOG_MANAGED:
         plan.stages = 1
     plan.after_reads = protocol.own_reads
-    if protocol.is_checksummed == 1 and situation.attempt > 1:
-        plan.checksum_reads = 1
+    if protocol.is_checksummed == 1:
+        plan.is_checksummed = 1
+        if situation.attempt > 1:
+            plan.checksum_reads = 1
+        elif operation.kind == BLIND_APPEND:  # who has read its files knows what a checksum holds
+            plan.is_bare = situation.is_bare
     if makes_checkpoint(protocol, plan.version):
         plan.is_checkpointed = 1
-        plan.old_checkpoint = situation.checkpoint
-        plan.new_files = plan.version - situation.checkpoint
         plan_clean_up(protocol, situation, plan)
     if reloads(protocol, operation):
         plan_reload(situation, plan)

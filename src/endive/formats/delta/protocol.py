@@ -22,6 +22,8 @@ class DeltaProtocol(Record):
     parallel_max: Int32 = 1  # files of the log that are read at a time when a table is loaded
     file_reads: Int32 = 1  # how often each commit file is read to load or update a table, one round after another
     checkpoint_reads: Int32 = 1  # ranges of a checkpoint that are read one after another
+    protocol_reads: Int32  # the same, where protocol and metadata alone are looked for
+    schema_reads: Int32  # and how many more, where no hint has told what the checkpoint looks like
     after_lists: Int32  # listings after a commit that tell nothing new
     own_reads: Int32  # how often it reads its own commit afterwards
     checkpoint_lists: Int32  # listings that go with a checkpoint
@@ -41,6 +43,8 @@ class DeltaProtocol(Record):
 PRESETS: Final[dict[str, dict[str, int]]] = {
     "spark": {
         "checkpoint_reads": 3,
+        "protocol_reads": 5,
+        "schema_reads": 2,
         "looks_at_kept": 1,
         "lists_again": 1,
         "is_lazy": 1,
