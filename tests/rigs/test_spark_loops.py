@@ -1,6 +1,6 @@
 """What the recorder of Delta Spark's closed loops makes of a txn's requests."""
 
-from verification.delta_rig.spark_loops import Told, note_spans, tell
+from verification.delta_rig.spark_loops import Told, note_reading, note_spans, tell
 from verification.java_rig.object_server import LoggedRequest
 
 
@@ -31,14 +31,17 @@ def test_a_lost_race_a_commit_and_its_checksum_are_told_from_their_first_looks()
     assert Told(loading=[(0.0, 2.0, "LIST list")], committing=[*race, *won]) == told
 
 
-def test_the_log_read_for_a_checksum_is_part_of_it_and_reading_it_for_a_checkpoint_is_told_apart():
-    requests = [asked(2, "GET commit"), asked(4, "GET checkpoint"), asked(8, "PUT crc_draft")]
-    plain = tell([asked(0, "PUT commit", version=7), *requests])
-    checkpoint = tell([asked(0, "PUT commit", version=10), *requests])
+def test_the_log_that_is_read_for_a_checksum_is_told_apart_from_it_and_the_work_by_the_times_it_was_read():
+    twice = [asked(at, "GET commit", version=version) for at, version in ((2, 6), (3, 7), (5, 6), (6, 7))]
+    requests = [asked(0, "PUT commit", version=7), *twice, asked(8, "PUT crc_draft")]
+    noted = {}
 
-    spans = [(0.0, 1.0, "PUT commit"), (1.0, 9.0, "PUT crc_draft")]
-    assert Told(committing=spans, whole_after=2) == plain
-    assert Told(committing=spans, whole_after=2, reading_s=2.0) == checkpoint
+    told = tell(requests)
+    reading_ms = note_reading(noted, told.after, requests, 9.0)
+
+    assert Told(committing=[(0.0, 1.0, "PUT commit"), (1.0, 9.0, "PUT crc_draft")], after=twice) == told
+    assert 7000.0 == reading_ms  # from the commit until the checksum
+    assert {"log": [1500.0, 1500.0]} == noted  # three seconds in which nothing was under way
 
 
 def test_work_belongs_to_the_request_before_it():

@@ -92,6 +92,10 @@ HISTORY: Final = (
     "optimize, p = 9",
 )
 HISTORY_OUT: Final = Path(__file__).parents[2] / "tests/observation/data/delta_spark"
+WITHOUT_CHECKSUM: Final[tuple[tuple[int, tuple[int, ...]], ...]] = (
+    *((behind, ()) for behind in (1, 2, 7)),
+    *((0, lost) for lost in ((1,), (2,), (1, 1), (7,), (5,))),
+)
 BUCKET: Final = "lake"
 DELAY_MS: Final = 4.0
 _PLAIN: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27,}\S*|s3a?://\S+")
@@ -206,9 +210,21 @@ class Player:
         return {**told, "removed_twice": twice} if twice else told
 
     def play(
-        self, statement: str, mode: str, behind: int, lost: Sequence[int], older: int = 0, *, is_known: bool = True
+        self,
+        statement: str,
+        mode: str,
+        behind: int,
+        lost: Sequence[int],
+        older: int = 0,
+        *,
+        is_known: bool = True,
+        is_bare: bool = False,
     ) -> dict[str, Any]:
-        """The requests of one statement, of a session that knows the table or has never seen it."""
+        """The requests of one statement, of a session that knows the table or has never seen it.
+
+        ``is_bare``: nobody has written the checksum of the version that is the newest when the statement begins, or of
+        the newest rival's that it loses to.
+        """
         table = self.copy(mode, ISOLATIONS[0])
         for _ in range(older):
             self.run("insert, p = 9", table, "rival")
@@ -217,26 +233,37 @@ class Player:
             self.spark.sql(f"SELECT * FROM delta.`s3a://victim/{table}`").collect()
         for _ in range(behind):
             self.run("insert, p = 9", table, "rival")
+        if is_bare and not lost:
+            self._take_checksum(table)
         self.server.take_log()
         self.victim.delays_ms = dict.fromkeys(METHODS, DELAY_MS)
-        self.victim.before = self._interruption(table, lost, "insert, p = 9", [])
+        self.victim.before = self._interruption(table, lost, "insert, p = 9", [], is_bare=is_bare)
         told = self.run(statement, table, "victim")
         self.victim.before, self.victim.delays_ms = None, {}
         return {**told, "requests": words_of(self.server.take_log(), base)}
 
-    def load(self, older: int) -> dict[str, Any]:
+    def _take_checksum(self, table: str) -> None:
+        """As if the newest version's were not written yet."""
+        version = newest_version(self.server, f"{BUCKET}/{table}")
+        del self.server.objects[f"{BUCKET}/{table}/_delta_log/{version:020}.crc"]
+
+    def load(self, older: int, *, is_bare: bool = False) -> dict[str, Any]:
         """A session that has never seen the table."""
         table = self.copy(MODES[0], ISOLATIONS[0])
         for _ in range(older):
             self.run("insert, p = 9", table, "rival")
         base = newest_version(self.server, f"{BUCKET}/{table}")
+        if is_bare:
+            self._take_checksum(table)
         self.server.take_log()
         self.victim.delays_ms = dict.fromkeys(METHODS, DELAY_MS)
-        self.spark.sql(f"SELECT count(*) FROM delta.`s3a://victim/{table}`").collect()
+        self.spark.sql(f"SELECT * FROM delta.`s3a://victim/{table}`").collect()
         self.victim.delays_ms = {}
         return {"outcome": "loaded", "requests": words_of(self.server.take_log(), base)}
 
-    def _interruption(self, table: str, lost: Sequence[int], rival: str, came: list[dict[str, str]]) -> Any:
+    def _interruption(
+        self, table: str, lost: Sequence[int], rival: str, came: list[dict[str, str]], *, is_bare: bool = False
+    ) -> Any:
         counts, seen = list(lost), set[str]()
 
         def before(entry: LoggedRequest) -> None:
@@ -244,6 +271,8 @@ class Player:
             if is_asked and counts and entry.key not in seen:
                 seen.add(entry.key)
                 came.extend(self.run(rival, table, "rival") for _ in range(counts.pop(0)))
+                if is_bare:
+                    self._take_checksum(table)
 
         return before
 
@@ -279,8 +308,17 @@ def stories(player: Player) -> Iterator[tuple[str, Any]]:
         yield f"{name} / {mode} / lost 1", lambda name=name, mode=mode: player.play(name, mode, 0, (1,))
     for older in (5, 6):  # the insert is version 10, then 11
         yield f"{insert} / {plain} / commit {5 + older}", lambda older=older: player.play(insert, plain, 0, (), older)
-    yield f"{insert} / {plain} / behind 7, past a checkpoint", lambda: player.play(insert, plain, 7, ())
+    for name in (insert, "insert, p = 3 from p = 9", "delete, A", "merge, p = 3", "optimize, p = 3"):
+        yield f"{name} / {plain} / behind 7, past a checkpoint", lambda name=name: player.play(name, plain, 7, ())
     yield f"{insert} / {plain} / lost 7, past a checkpoint", lambda: player.play(insert, plain, 0, (7,))
+    for older in (0, 3, 8):
+        yield f"load / {5 + older} commits, no checksum", lambda older=older: player.load(older, is_bare=True)
+    for mode, name in itertools.product(MODES, (insert, "delete, A")):
+        bare = f"{name} / {mode} / %s, no checksum"
+        yield bare % "cold", lambda each=(name, mode, 0, ()): player.play(*each, is_known=False, is_bare=True)
+        for behind, losses in WITHOUT_CHECKSUM:
+            told = f"lost {', '.join(map(str, losses))}" if losses else f"behind {behind}"
+            yield bare % told, lambda each=(name, mode, behind, losses): player.play(*each, is_bare=True)
 
 
 def pairs(player: Player) -> Iterator[tuple[str, Any]]:

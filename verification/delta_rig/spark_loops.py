@@ -8,10 +8,11 @@ server adds it to every PUT of a commit, and refuses in the words that this LogS
 Delayed are the requests of the log that the model knows and the PUT of the data; not what S3A asks besides (looks at
 paths), nor the checksum, which it drafts and renames: it is there as soon after its commit as Spark can make it.
 
-A row of ``txns`` is as in ``rs_loops``; then how long it worked before its commit, without the listings and checksums
-that load its table, and how many files of the log it read as a whole, before its commit and after it. What each request
-took is told as there, with what S3A asks between one and the next; one that loads a table is told alone. ``cpu_share``
-of a run is the processors' time that Spark and the server took, of all there was.
+A row of ``txns`` is as in ``rs_loops``; then how long it worked before its commit, without what it asked to load its
+table, and how many files of the log it read as a whole, before its commit and after it. What each request took is told
+as there, with what S3A asks between one and the next; one that loads a table is told alone. Where the log is read as a
+whole, ``LOG`` is the client's work, once for each time: until the next request, without those that read it.
+``cpu_share`` of a run is the processors' time that Spark and the server took, of all there was.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import re
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +47,7 @@ CREATE: Final = "PUT commit"
 CHECKSUM: Final = "PUT crc_draft"
 WINNER: Final = "GET commit"  # after a lost race
 WHOLE: Final = (WINNER, "GET checkpoint")  # when a table is loaded without a checksum, or to make one or a checkpoint
+LOG: Final = "log"
 # Requests of the log by their words; what S3A asks besides belongs to the one before it.
 READ: Final = ("LIST list", "GET commit", "GET crc", "GET checkpoint", "GET last_checkpoint")
 WRITTEN: Final = (CREATE, "PUT checkpoint", "PUT last_checkpoint")
@@ -83,42 +86,54 @@ class Told:
 
     loading: list[Span] = dataclasses.field(default_factory=list)
     committing: list[Span] = dataclasses.field(default_factory=list)
-    whole_before: int = 0
-    whole_after: int = 0
-    reading_s: float = 0.0  # of the log, for a checkpoint
+    before: list[LoggedRequest] = dataclasses.field(default_factory=list)  # files of the log, read as a whole
+    after: list[LoggedRequest] = dataclasses.field(default_factory=list)
 
 
 def tell(entries: Sequence[LoggedRequest]) -> Told:
     """Each request from the looks that S3A takes before it.
 
     What follows a commit that was made belongs to the checksum that is written next, so that a creation takes no longer
-    where it wins than where it loses. The log that is read for that checksum, because the one before is not there yet,
-    belongs to it too. Where it is read for a checkpoint, which the model knows, the work with it does and the reading
-    does not.
+    where it wins than where it loses; the log that is read for that checksum is told apart.
     """
     told = Told()
     looked: dict[str, float] = {}  # since when, by the kind of what will be asked for
-    is_behind = is_checkpoint = False
-    read_s = 0.0
+    is_behind = False
     for entry in entries:
         word = f"{entry.method} {entry.kind}"
         if entry.method == "HEAD":
             looked.setdefault("list" if entry.kind == "log" else entry.kind, entry.begin_s)
         elif word in WHOLE and not (is_behind and word == WINNER):
-            told.whole_after += bool(told.committing)
-            told.whole_before += not told.committing
-            if is_checkpoint and told.committing[-1][2] == CREATE:
-                told.reading_s += max(0.0, entry.end_s - max(entry.begin_s, read_s))
-                read_s = max(read_s, entry.end_s)
+            (told.after if told.committing else told.before).append(entry)
         elif entry.kind != "probe":
             if word == CREATE:
                 is_behind = entry.status >= 300
-                is_checkpoint = not is_behind and entry.key.endswith("0.json")
             if word in MODELLED:
                 part = told.committing if told.committing or word == CREATE else told.loading
                 part.append((looked.get(entry.kind, entry.begin_s), entry.end_s, word))
             looked = {"crc_draft": entry.end_s} if word == CREATE and not is_behind else {}
     return told
+
+
+def note_reading(noted: Noted, read: Sequence[LoggedRequest], entries: Sequence[LoggedRequest], end_s: float) -> float:
+    """How long the log was read as a whole, from the request before to the next; the work is told, by the times.
+
+    Files that are looked for are among it: ``HEAD`` is a part of every ``GET``.
+    """
+    if not read:
+        return 0.0
+    first_s, last_s = read[0].begin_s, max(each.end_s for each in read)
+    looks = [each for each in entries if each.method == "HEAD" and each.kind in ("commit", "checkpoint")]
+    begin_s = max((each.end_s for each in entries if each.end_s <= first_s and each not in looks), default=first_s)
+    next_s = min((each.begin_s for each in entries if each.begin_s >= last_s), default=end_s)
+    asking_s, over_s = 0.0, first_s
+    for each in sorted((*read, *looks), key=lambda each: each.begin_s):
+        if first_s <= each.begin_s < next_s:
+            asking_s += max(0.0, each.end_s - max(each.begin_s, over_s))
+            over_s = max(over_s, each.end_s)
+    times = max(Counter(each.key for each in read if f"{each.method} {each.kind}" == WINNER).values(), default=1)
+    noted.setdefault(LOG, []).extend([1e3 * (next_s - begin_s - asking_s) / times] * times)
+    return 1e3 * (next_s - begin_s)
 
 
 def note_spans(noted: Noted, spans: Sequence[Span], end_s: float) -> None:
@@ -199,17 +214,20 @@ class Loops:
         for number, (name, own) in enumerate(calls.items()):
             entries = sorted((each for each in log if each.door == name), key=lambda each: each.begin_s)
             for call_s, end_s, code in own:
-                told = tell([each for each in entries if call_s <= each.begin_s < end_s])
+                asked = [each for each in entries if call_s <= each.begin_s < end_s]
+                told = tell(asked)
                 commit_s = told.committing[0][0] if told.committing else end_s
                 note_spans(noted, told.committing, end_s)
-                if told.reading_s:
-                    noted[CHECKSUM][-1] -= 1e3 * told.reading_s
+                if told.after:
+                    noted[CHECKSUM][-1] -= note_reading(noted, told.after, asked, end_s)
+                loading_ms = note_reading(noted, told.before, asked, end_s)
                 for since_s, over_s, word in told.loading:
                     noted.setdefault(word, []).append(1e3 * (over_s - since_s))
-                work_ms = 1e3 * (commit_s - call_s - sum(over_s - since_s for since_s, over_s, _ in told.loading))
+                loading_ms += 1e3 * sum(over_s - since_s for since_s, over_s, _ in told.loading)
+                work_ms = 1e3 * (commit_s - call_s) - loading_ms
                 times = [round(1e3 * (at - begin_s), 1) for at in (call_s, call_s, commit_s, end_s)]
                 puts = sum(word == CREATE for _, _, word in told.committing)
-                whole = (told.whole_before, told.whole_after)
+                whole = (len(told.before), len(told.after))
                 txns.append([number, *times, puts, code, round(work_ms, 1), *whole])
         return sorted(txns, key=lambda row: row[4]), noted
 

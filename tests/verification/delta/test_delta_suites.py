@@ -25,6 +25,11 @@ STORIES = {
         "insert, p = 3 / copy-on-write / lost 1, 1",
         "insert, p = 3 / copy-on-write / commit 10",
         "delete, A / copy-on-write / lost 1",
+        "load / 13 commits, no checksum",
+        "insert, p = 3 / copy-on-write / behind 2, no checksum",
+        "insert, p = 3 / copy-on-write / lost 5, no checksum",
+        "insert, p = 3 / copy-on-write / lost 7, no checksum",
+        "delete, A / copy-on-write / behind 7, no checksum",
     ),
 }
 PAIRS = {
@@ -97,6 +102,8 @@ def test_a_story_is_read_from_its_key():
     loaded = Story.of("load / 8 commits, a checkpoint every 5")
     assert (8, 5) == (loaded.commits, loaded.interval)
     assert "deletion vectors" == Story.of("delete, A / deletion vectors / fresh").mode
+    bare = Story.of("insert, p = 3 / copy-on-write / cold, no checksum")
+    assert (True, True) == (bare.is_cold, bare.is_bare)
 
 
 def test_a_bill_leaves_data_and_the_file_system_out():

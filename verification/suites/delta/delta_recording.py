@@ -27,6 +27,8 @@ LIST: Final = "commit_file.list"
 HINT_READ: Final = "last_checkpoint.read"
 NO_HINT: Final = "HEAD last_checkpoint!404"  # a GET that finds nothing, by a client of a file system
 CREATE: Final = "commit_file.create"
+CHECKSUM_READ: Final = "checksum.read"
+BARE: Final = ", no checksum"
 BULK_DELETE: Final = "POST"  # of expired files of the log
 # What a client of a file system asks besides: whether a path is there, and drafts that are renamed.
 OF_THE_FILE_SYSTEM: Final = re.compile(r"PROBE|HEAD .*|.* (crc_draft|log)(!\d+)?|POST .*")
@@ -45,12 +47,13 @@ class Story(NamedTuple):
     commits: int = 0  # the version it makes, or how many a loaded table has; 0 where it does not matter
     interval: int = 0  # commits per checkpoint; 0 for the client's own
     is_cold: bool = False  # a session that has not seen the table
+    is_bare: bool = False  # the newest version has no checksum, as it begins or at the commit of who wins
 
     @classmethod
     def of(cls, key: str) -> Story:
         """From the recording's key: ``append, p = 3 / behind 2, lost 1, a checkpoint every 5``."""
         operation, *parts = key.split(" / ")
-        told = parts[-1]
+        told = parts[-1].removesuffix(BARE)
         lost = re.search(r"lost (\d+)((?:, \d+)*)(?:, (\d+) times)?", told)
         counts: tuple[int, ...] = ()
         if lost is not None:
@@ -65,6 +68,7 @@ class Story(NamedTuple):
             commits=_figure(r"commit (\d+)|(\d+) commits", told),
             interval=_figure(r"a checkpoint every (\d+)", told),
             is_cold=told == "cold",
+            is_bare=parts[-1].endswith(BARE),
         )
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, Final, NamedTuple
 
 from endive.catalog import Catalog, CatalogState
 from endive.config import parse_config
+from endive.rng import POINTER_READ, START_READ
 from endive.simulation import Simulation
 from endive.simulation.build import build_catalog
 from endive.storage import StorageProvider
-from endive.storage.client import TracedRequest
+from endive.storage.client import Client, TracedRequest
 from endive.vocabulary import OBJECTS, OPERATIONS
 from verification.suites.delta.delta_recording import Bill, Story
 from verification.suites.java.modelled_victim import (
@@ -46,7 +47,8 @@ def play_story(client: str, story: Story, victim: Mapping[str, Any], commits: in
     if story.interval:
         delta["checkpoint_interval"] = story.interval
     document = configuration(delta, victim, APPEND, story.behind + sum(story.lost))
-    return play_out(document, Moments(story.behind, story.lost), rival_partition=0 if is_same else 1)
+    bare = (POINTER_READ if story.lost else START_READ) if story.is_bare else None
+    return play_out(document, Moments(story.behind, story.lost), rival_partition=0 if is_same else 1, bare=bare)
 
 
 def configuration(
@@ -71,12 +73,27 @@ def configuration(
     }
 
 
-def play_out(document: Mapping[str, Any], moments: Moments, *, rival_partition: int) -> Played:
-    """The victim's requests and how it ends."""
+class BareCatalog(BesetCatalog):
+    """The same, of a table whose newest checksum nobody has written when the victim takes a certain step."""
+
+    def __init__(self, catalog: Catalog, moments: Moments, step: int | None) -> None:
+        super().__init__(catalog, moments)
+        self._step = step
+
+    def _let_pass(self, client: Client | None, step: int) -> Generator[int, None, None]:
+        yield from super()._let_pass(client, step)
+        if client is not None and client.txn_id == VICTIM_ID and step == self._step:
+            tables: Any = self.state.content
+            tables.states[0].delta.checksums &= ~1
+            self.state.refresh_tables((0,))
+
+
+def play_out(document: Mapping[str, Any], moments: Moments, *, rival_partition: int, bare: int | None = None) -> Played:
+    """The victim's requests and how it ends; it takes the step ``bare`` while the newest checksum is not there."""
     config = parse_config(document)
 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
-        return BesetCatalog(build_catalog(config, storage, state), moments)
+        return BareCatalog(build_catalog(config, storage, state), moments, bare)
 
     elsewhere = ("rival",) if rival_partition else ()
     trace: list[TracedRequest] = []

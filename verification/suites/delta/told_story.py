@@ -179,7 +179,7 @@ class WaitingCatalog(Catalog):
         """Somebody makes one of the newest version by hand."""
         tables: Any = self.state.content
         made = Plan()
-        made.delta.version = tables.states[0].version
+        made.delta.version, made.delta.is_checkpointed = tables.states[0].version, 1
         if tables.format.delta.protocol.cleans_log:
             made.delta.clean_to = made.delta.version - 1
         tables.publish(0, made)
