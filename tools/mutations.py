@@ -184,6 +184,13 @@ _RULES_OF_DELTA: Final = (
         DELTA_SUITES,
     ),
     (
+        "a client goes on from its first listing",
+        "protocol.py",
+        '        "lists_again": 1,\n',
+        "",
+        DELTA_LAWS,
+    ),
+    (
         "a loser reads the log for its checksum once",
         "payments.py",
         "    if plan.checksum_reads > 0:\n        ranges = protocol.protocol_reads",

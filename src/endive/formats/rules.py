@@ -86,6 +86,15 @@ def looks_at_kept(world: Any) -> bool:
 
 
 @rule
+def lists_twice(world: Any) -> bool:
+    """Whether a client that has loaded its table asks once more what is new, and goes on from that."""
+    if world.format.is_delta == 0:
+        return False
+    lists: int = world.format.delta.protocol.lists_again
+    return lists == 1
+
+
+@rule
 def learns_by_looking(world: Any) -> bool:
     """Whether a client that keeps its table goes on from what a txn saw while it committed, also if that failed.
 

@@ -1,5 +1,7 @@
 """A look at the table between load and commit: Spark's streaming before an epoch, its copy-on-write while it works.
 
+Delta Spark lists the log once more when it has loaded its table, and goes on from what is new.
+
 The latter filters the files it will rewrite once it knows which rows match. If the table object it planned on has moved
 by then, Spark fails the statement before any attempt to commit (``SparkCopyOnWriteScan.filter``).
 """
@@ -12,6 +14,8 @@ from endive.formats import paying, rules
 from endive.rng import LOOK_READ
 from endive.transaction.settling import WRITING_DOWN, billed, settle
 from endive.vocabulary import PHASE_RUNTIME
+
+AGAIN = 128  # positions of draws from here on are those of tables that are loaded once more
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
@@ -32,6 +36,19 @@ def filter_files(txn: "Transaction", world: "World", start: CatalogSnapshot) -> 
         if rules.snapshot_of(seen.tables[table].state) != rules.snapshot_of(start.tables[table].state):
             raise TableMovedError
     return worked_us
+
+
+def list_again(txn: "Transaction", world: "World", start: CatalogSnapshot) -> Generator[int, None, CatalogSnapshot]:
+    """What the txn begins with: the tables as they were loaded, unless others have committed to them meanwhile."""
+    read = world.catalog.read(client=txn.client, step=LOOK_READ, expected_size_bytes=start.size_bytes)
+    seen = yield from billed(txn.row, world.clock, PHASE_RUNTIME, read)
+    is_moved = False
+    for position, table in enumerate(txn.tables[: txn.n_written]):
+        now, known = seen.tables[table].state, start.tables[table].state
+        paying.pay_load(WRITING_DOWN, world, txn, AGAIN + position, now, known, True)
+        is_moved = is_moved or now.version != known.version
+    yield from settle(txn, world)
+    return seen if is_moved else start
 
 
 def look(

@@ -22,7 +22,7 @@ from endive.transaction.aftermath import rerun_key, runs_again
 from endive.transaction.commit_queue import pass_turn, wait_for_turn
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
 from endive.transaction.planning import find_files, plan_tables
-from endive.transaction.second_look import TableMovedError, filter_files, look
+from endive.transaction.second_look import TableMovedError, filter_files, list_again, look
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.table_lock import leave_lock, take_lock
@@ -175,6 +175,8 @@ class Transaction:
             known = now if kept is None else kept.tables[table].state
             paying.pay_load(WRITING_DOWN, world, self, position, now, known, kept is not None)
         yield from settle(self, world)
+        if rules.lists_twice(world):
+            start = yield from list_again(self, world, start)
         return start
 
     def _commit(self, world: World, start: CatalogSnapshot) -> Generator[int, None, int]:

@@ -3,7 +3,7 @@
 import pyarrow.compute as pc
 import pytest
 
-from endive import simulate
+from endive import Simulation, simulate
 from endive.formats.data_files import shuffled, unshuffled
 from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
 from endive.formats.delta.conflicts import (
@@ -258,3 +258,28 @@ def test_writers_that_commit_close_together_read_the_log_and_a_lone_one_for_its_
 
     assert 1.0 == pytest.approx(reads(1), abs=0.02)
     assert 3.0 < reads(4)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_a_table_that_moves_while_delta_spark_loads_it_is_brought_up_to_date_before_the_work(engine):
+    """The rival's commit is decided at 1,230 ms, between the reader's listings; it lists again when it has loaded."""
+    once = {"kind": "periodic", "period_ms": 1e7}
+    reader = {"operation_types": {"append_after_read": 1.0}, "read": "files", "touched_files": 1}
+    txns = Simulation(
+        {
+            "simulation": {"duration_ms": 10_000, "warmup_ms": 0, "cooldown_ms": 0},
+            "storage": {"provider": "constant", "latency_ms": 100},
+            "table": {"format": "delta", "data_files": 100},
+            "delta": {"initial_version": 5},
+            "transaction": {"runtime": {"distribution": "fixed", "ms": 0}},
+            "source": [
+                {"name": "rival", "arrivals": {**once, "offset_ms": 780}, "operation_types": {"blind_append": 1.0}},
+                {"name": "reader", "arrivals": {**once, "offset_ms": 1_000}, **reader},
+            ],
+        }
+    ).run(engine=engine)
+    row = next(row for row in txns.transactions.to_pylist() if row["source"] == "reader")
+
+    assert (1, 0) == (row["attempts"], row["n_behind_first"])
+    assert (2, 2) == (row["requests_commit_file_list"], row["requests_checksum_read"])
+    assert 11 == row["requests_commit_file_read"]  # five, then all six

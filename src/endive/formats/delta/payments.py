@@ -78,7 +78,6 @@ def pay_load(
         payer.many(world, txn, PHASE_RUNTIME, slot(attempt, LOOK_LIST, position) + 1, COMMIT_FILE, LIST, 0, 1, 1)
     protocol, is_new = own.protocol, not is_kept or table.version > known.version
     counter, size_bytes = slot(attempt, LOAD_CHECK, position), own.sizes.checksum_bytes
-    payer.many(world, txn, PHASE_RUNTIME, counter, COMMIT_FILE, LIST, 0, protocol.lists_again, 1)
     if protocol.is_checksummed == 1 and is_new:
         payer.many(world, txn, PHASE_RUNTIME, counter + 1, CHECKSUM, READ, size_bytes, 1, 1)
     checkpoint, files = table.delta.checkpoint, table.version - table.delta.checkpoint

@@ -32,7 +32,7 @@ class DeltaProtocol(Record):
     log_store: Int8
     looks_first: Int8  # it lists the log before its first attempt
     updates_to_retry: Int8  # it brings its table up to date before it tries again
-    lists_again: Int8  # it lists the log twice when a txn begins
+    lists_again: Int8  # it lists the log once more when it has loaded its table, and goes on from that
     is_lazy: Int8  # files are listed from the checkpoint and all behind it, and only by a txn that has to know them
     is_checksummed: Int8  # it writes a checksum file beside its commit, and begins with the newest
     looks_at_kept: Int8  # a table that is kept is brought up to date when a txn begins

@@ -26,6 +26,7 @@ from endive.simulation.compiled.outgoing import answer_read, read_answered_us
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import is_current, keep_base, see
 from endive.simulation.compiled.stages import check_metadata, clean_up, load_and_run, run, work, write_metadata
+from endive.transaction.second_look import AGAIN
 from endive.vocabulary import NO_REASON, PHASE_CATALOG_READ, PHASE_COMMIT, PHASE_RUNTIME, TABLE_MOVED
 
 
@@ -60,6 +61,8 @@ def run_again(_world: WorldRecord, _txn: TxnRecord, _now: int) -> int:
 @step
 def looked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The table between load and commit: an epoch goes on from it, a statement fails if it has moved."""
+    if formats.lists_twice(world):
+        return listed_again(world, txn, now)
     answer_read(world, txn, now)
     is_filter = formats.filters_files(txn.operation)
     phase = PHASE_RUNTIME if is_filter else PHASE_CATALOG_READ
@@ -81,6 +84,29 @@ def looked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     if is_moved:
         return end(world, txn, TABLE_MOVED)
     return work(world, txn, txn.runtime_us - min(txn.operation.filter_us, txn.runtime_us))
+
+
+@step
+def listed_again(world: WorldRecord, txn: TxnRecord, now: int) -> int:
+    """The log once more, after the table was loaded: the txn goes on from what is new."""
+    txn.time_us = read_answered_us(world, txn, now)
+    txn.row.phases_us[PHASE_RUNTIME] += txn.time_us - txn.sent_us
+    is_moved = False
+    tables = memory.table_ids(world, txn)
+    for position in range(txn.row.n_tables_written):
+        seen, known = server_table(world, tables[position]), touched_at(world, txn, position).start
+        paying.pay_load(adding_up(), world, txn, AGAIN + position, seen, known, True)
+        if seen.version != known.version:
+            is_moved = True
+    if txn.has_failed == 1:
+        return fail(world, txn)
+    if is_moved:
+        if txn.keeps_table == 1:
+            remember(world, txn, now)
+        see(world, txn, now)
+        observe_read(world, txn, now)
+        keep_base(world, txn, True)
+    return work(world, txn, txn.runtime_us)
 
 
 @step

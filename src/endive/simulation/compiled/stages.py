@@ -64,16 +64,25 @@ def load_and_run(world: WorldRecord, txn: TxnRecord) -> int:
     txn.is_recalled = 0
     if txn.has_failed == 1:
         return fail(world, txn)
+    if formats.lists_twice(world):
+        begin_anew(txn)
+        return send_look(world, txn)
     return run(world, txn)
+
+
+@step
+def begin_anew(txn: TxnRecord) -> None:
+    """The table is loaded: nothing of an earlier beginning counts."""
+    txn.attempt = 0
+    txn.is_known = 0
+    txn.has_looked = 0
+    txn.waited_us = 0
 
 
 @step
 def run(world: WorldRecord, txn: TxnRecord) -> int:
     """Do the work, or the part of it after which files are filtered."""
-    txn.attempt = 0
-    txn.is_known = 0
-    txn.has_looked = 0
-    txn.waited_us = 0
+    begin_anew(txn)
     if not formats.filters_files(txn.operation):
         return work(world, txn, txn.runtime_us)
     work_on(txn, min(txn.operation.filter_us, txn.runtime_us))
