@@ -59,6 +59,8 @@ class WholeLibrary(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
         super().finalize()
 
     def _optimize_final_module(self) -> None:
+        missing = [each.name for each in self._final_module.functions if each.is_declaration and "endive" in each.name]
+        assert not missing, f"{missing[0]} was not linked: to call it would end the process"
         # Nobody else calls what was linked in: said so, what a caller passes and nobody reads is dropped.
         for function in self._final_module.functions:
             if function.linkage == Linkage.linkonce_odr:
