@@ -267,9 +267,9 @@ def _of_log_work(config: SimulationConfig, samples: Sequence[Sample]) -> list[Ca
     if part < LOG_WORK_PART:
         return []
     text = (
-        f"What Delta Spark does after a commit makes up {part:.0%} of its latency. If the checksum before its own is "
-        f"not written yet it reads the log, and works {work_ms:g} ms each time, as it did on two cores: measure yours "
-        "and give delta.log_replay_ms."
+        f"What Delta Spark does after a commit makes up {100 * part:.0f} % of its latency. If the checksum before its "
+        f"own is not written yet it reads the log, and works {work_ms:g} ms each time, as it did on two cores: measure "
+        "yours and give delta.log_replay_ms."
     )
     return [Caveat(text, part)]
 
