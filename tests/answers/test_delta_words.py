@@ -207,3 +207,18 @@ def test_a_load_of_delta_keeps_its_conflicts_within_a_table_as_iceberg():
     switched = apply_overrides(tomllib.loads(FILE), {**parted, "table.format": "iceberg"})
 
     assert "table" == parse_config(switched).catalog.scope
+
+
+def test_a_story_says_why_delta_spark_reads_its_log_after_a_commit(tmp_path):
+    path = tmp_path / "close.toml"
+    path.write_text(
+        'table.format = "delta"\n[storage]\nprovider = "azurex"\n[simulation]\nduration_ms = "2min"\n'
+        '[[source]]\nname = "w"\narrivals = { kind = "closed", clients = 4 }\noperation_types = { blind_append = 1 }\n'
+        'runtime = "300ms"\nkeeps_table = true\n'
+    )
+    told = {name: ask("explain", path, "--worst", 1, "--set", f"delta.client={name}") for name in ("spark", "delta_rs")}
+
+    says = "the checksum of the version before is not there yet: it reads the log to make its own"
+    assert {"spark": True, "delta_rs": False} == {
+        name: says in " ".join(answer.output.split()) for name, answer in told.items()
+    }

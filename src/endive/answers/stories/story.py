@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from endive.answers.format_words import phase_name
@@ -258,7 +259,7 @@ def _attempt_lines(story: Story) -> list[str]:
             waits = f"waits {duration_text(pause_ms)} before it tries again" if pause_ms else "tries again at once"
             lines.append(f"  {_at(last_end_us, record)}  {waits}")
         lines.append(f"  {_at(attempt.begin_us, record)}  attempt {attempt.number}{_built_on(attempt, record)}")
-        told = [(step.begin_us, _step(step)) for step in attempt.steps]
+        told = [*_missing_checksum(attempt), *((step.begin_us, _step(step)) for step in attempt.steps)]
         told.append((attempt.decided_us, _verdict(attempt, record)))
         if attempt.given_up_us is not None:
             told.append((attempt.given_up_us, _lost(attempt)))
@@ -285,6 +286,15 @@ def _wait_for_turn(story: Story) -> list[str]:
 def _step(step: Step) -> str:
     what = _LOCK_WORDS.get(step.what, step.what)
     return f"{step.count:,} x {what}, {duration_text((step.end_us - step.begin_us) / 1000.0)}"
+
+
+def _missing_checksum(attempt: Attempt) -> list[tuple[int, str]]:
+    """When a writer of Delta Spark that has committed begins to read the log for its own checksum, if it does."""
+    after = [step for step in attempt.steps if attempt.is_installed and step.begin_us >= attempt.decided_us]
+    written = next((place for place, step in enumerate(after) if step.what == "checksum write"), 0)
+    reads = (step for step in after[:written] if step.what in ("commit file read", "checkpoint read"))
+    text = "the checksum of the version before is not there yet: it reads the log to make its own"
+    return [(step.begin_us, text) for step in islice(reads, 1)]
 
 
 def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
