@@ -35,9 +35,7 @@ def without_lock(found):
 
 
 def study(*arguments: object) -> list[str]:
-    command = [sys.executable, "-m", "endive.cli.main", "study", *map(str, arguments), "--master", "local[2]"]
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-    return command
+    return [sys.executable, "-m", "endive.cli.main", "study", *map(str, arguments), "--master", "local[2]"]
 
 
 def test_a_sweep_that_lost_its_driver_goes_on_to_the_files_of_a_folder(planned, place, whole):
@@ -90,7 +88,10 @@ def test_a_plan_whose_writer_died_while_hdfs_replaced_it_comes_back(planned, hdf
     assert [] == [name for name in objects(hdfs_place) if name.endswith(".tmp")]
 
 
-def test_a_study_whose_process_is_killed_on_spark_ends_with_the_files_of_a_folder(study_file, place, tmp_path):
+def test_a_study_whose_process_is_killed_on_spark_ends_with_the_files_of_a_folder(
+    study_file, place, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     longer = ("--set", "simulation.duration_ms=200000")
     here = subprocess.run(study(study_file, "--out", tmp_path / "out", *longer), capture_output=True, timeout=900)
     killed = subprocess.Popen(
