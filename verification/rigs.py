@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from endive.pipeline.spark.session import signals_deferred
 from verification.suites.java.pair_recording import PairRecording
 from verification.suites.java.pairs import Pair
 from verification.suites.java.request_recording import Recording
@@ -91,27 +92,35 @@ def run_apart(command: Sequence[str], *, timeout_s: float) -> tuple[int, str]:
     Whatever ends this call (a signal, the time) asks the rig to stop its servers, and ends those that are left.
     """
     checkout = Path(__file__).parents[1]
-    rig = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=checkout,
-        start_new_session=True,
-    )
+    rig: subprocess.Popen[str] | None = None
     try:
+        with signals_deferred():  # it may be at work before this process knows its number
+            rig = subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=checkout,
+                start_new_session=True,
+            )
         _, said = rig.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         raise IcebergMissingError(f"the lakehouse did not end within {timeout_s:.0f} s.") from None
     finally:
-        if rig.poll() is None:
-            rig.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                rig.wait(STOP_S)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(rig.pid, signal.SIGKILL)
-        rig.wait()
+        if rig is not None:
+            _end(rig)
     return rig.returncode, (said.splitlines() or ["nothing said"])[-1]
+
+
+def _end(rig: subprocess.Popen[str]) -> None:
+    """It is asked to stop its servers; those that are left are ended."""
+    if rig.poll() is None:
+        rig.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            rig.wait(STOP_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(rig.pid, signal.SIGKILL)
+    rig.wait()
 
 
 def pyiceberg_requests() -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from endive.errors import ConfigError, ObservationError
 from endive.observation.measurement import probe_plan
 from endive.observation.measurement import store_probe as probing
-from endive.observation.measurement.probe_plan import ProbePlan, make_plan
+from endive.observation.measurement.probe_plan import CLIENTS, ProbePlan, make_plan
 from endive.observation.measurement.store_check import check_store, measured_table
 from endive.observation.measurement.store_probe import Measured, Stores, SwapStep, probe
 from endive.observation.measurement.store_profile import profile_document, profile_text
@@ -127,6 +127,23 @@ def test_objects_that_cannot_be_removed_are_named(monkeypatch):
 
     with pytest.raises(ObservationError, match=r"^objects below 'endive-measure-\w+/' could not be removed \(gone\)\."):
         run(memory())
+
+
+def test_a_swap_that_the_store_fails_to_answer_is_one_of_the_failures_it_is_allowed(monkeypatch):
+    failed: list[str] = []
+
+    def put(store, path, *arguments, **more):
+        if "/swap-" in path and "mode" in more and not failed:
+            failed.append(path)
+            raise RuntimeError("500 Internal Server Error")
+        return obstore.put(store, path, *arguments, **more)
+
+    shim = SimpleNamespace(put=put, head=obstore.head, get=obstore.get, delete=obstore.delete, list=obstore.list)
+    monkeypatch.setattr(probing, "library", lambda module="": shim)
+
+    measured = run(memory())
+
+    assert ({"RuntimeError": 1}, sorted(CLIENTS)) == (measured.failures, sorted(measured.swaps))
 
 
 def made_up() -> Measured:

@@ -199,16 +199,21 @@ def _count(measured: Measured, operation: str, size: int, call: Callable[[], Any
     try:
         took_ms, _ = _timed(call)
     except Exception as error:
-        name = type(error).__name__
-        measured.failures[name] = measured.failures.get(name, 0) + 1
-        if (
-            measured.requests < REHEARSED + 2
-            or sum(measured.failures.values()) > FAILURES_MAX
-            or name.startswith(("Permission", "Unauth"))
-        ):
-            raise
+        _tolerate(measured, error)
         return
     measured.latencies_ms.setdefault((operation, size), []).append(took_ms)
+
+
+def _tolerate(measured: Measured, error: Exception) -> None:
+    """A store may fail now and then, but not from the beginning, nor often, nor for want of a permission."""
+    name = type(error).__name__
+    measured.failures[name] = measured.failures.get(name, 0) + 1
+    if (
+        measured.requests < REHEARSED + 2
+        or sum(measured.failures.values()) > FAILURES_MAX
+        or name.startswith(("Permission", "Unauth"))
+    ):
+        raise error
 
 
 # ---- conditional puts ----------------------------------------------------------------------------------
@@ -252,7 +257,8 @@ def _swap_step(store: Any, prefix: str, clients: int, swaps: int, found: Measure
             obstore.put(store, path, secrets.token_bytes(64), mode=_version(meta))
         except Exception as error:
             if type(error).__name__ not in ("PreconditionError", "AlreadyExistsError"):
-                raise
+                _tolerate(found, error)
+                return
             times = step.refused_ms
         times.append(1000.0 * (time.perf_counter() - begin_s))
         step.head_ms.append(head_ms)
