@@ -159,6 +159,16 @@ def test_what_was_seen_is_told_in_words_of_delta():
     assert set() == {name for name in ("overwrite", "compaction") if name in str(seen["sources"])}
 
 
+def test_what_spark_works_to_read_a_log_is_told_as_assumed_of_its_tables_alone():
+    told = {
+        name: [line for line in observe(read_delta_log(str(place))).findings["assumed"] if "log_replay_ms" in line]
+        for name, place in (("delta_rs", RECORDED), ("spark", RECORDED.parent / "delta_spark"))
+    }
+
+    line = "delta.log_replay_ms = 350: no log tells how long Spark works each time it reads one"
+    assert {"delta_rs": [], "spark": [line]} == told
+
+
 def test_a_log_that_was_cleaned_up(tmp_path):
     place = write_log(tmp_path / "t", [[info(), file("add", f"f{at}")] for at in range(4)], first=10)
     hint = tmp_path / "t" / "_delta_log" / "_last_checkpoint"

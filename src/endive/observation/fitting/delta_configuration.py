@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
+from endive.config.sections.delta import LOG_REPLAY_MS
 from endive.observation.fitting.configuration import (
     are_files_known,
     assumed_provider,
@@ -33,6 +34,8 @@ def delta_configuration(history: TableHistory, sources: Sequence[FittedSource]) 
     if others:
         told = ", ".join(f"{count:,} of {engine}" for engine, count in others.items())
         assumed.append(f'delta.client = "{client}": the model has one client, and there are commits {told}')
+    if work_ms := LOG_REPLAY_MS[client]:
+        assumed.append(f"delta.log_replay_ms = {work_ms:g}: no log tells how long Spark works each time it reads one")
     settings = history.shape.settings
     versions = history.shape.snapshots
     if versions > VERSION_MAX:  # as far from a checkpoint, for whatever interval divides half of it
