@@ -143,6 +143,7 @@ def measured_table(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any
                 round(in_time / cell["seconds"] / len(cell["runs"]), 3),
                 _percent(txns, 8),
                 _percent(txns, 9),
+                round(cell["spans"][LOG]["mean_ms"]),
                 f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %",
                 round(fmean(company([row[3] for row in run["txns"]]) for run in cell["runs"]), 2),
                 round(fmean(_simulated_company(document, cell)), 2),
@@ -150,7 +151,8 @@ def measured_table(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any
         )
     headings = (
         *("delays", "writers", "runs", "commits", "commits/s"),
-        *("log read to load", "log read after the commit", "processors busy", "company", "company, model"),
+        *("log read to load", "log read after the commit", "work to read it, ms"),
+        *("processors busy", "company", "company, model"),
     )
     return Table(title="The measurement of Delta Spark", headings=headings, rows=tuple(rows))
 
