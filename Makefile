@@ -31,8 +31,8 @@ demo: $(FOR_RUN) $(JAVA) ## sweep a study on local Spark, analyse it, draw it, a
 test: $(FOR_TEST) $(JAVA) ## run the tests: unit, properties, golden, integration
 	@$(RUN)python -m pytest -q -m "not slow" -n $(TEST_WORKERS) --dist loadfile
 
-quick: $(FOR_TEST) ## the tests for the desk: no Spark, no browser, about a minute
-	@$(RUN)python -m pytest -q -m "not slow and not spark and not browser" -n $(TEST_WORKERS) --dist loadfile
+quick: $(FOR_TEST) ## the tests for the desk: no Spark, no browser, nothing lengthy: about a minute
+	@$(RUN)python -m pytest -q -m "not slow and not spark and not browser and not lengthy" -n $(TEST_WORKERS) --dist loadfile
 
 coverage: $(FOR_CHECK) $(JAVA) ## which lines of src no test runs; the files with most of them first
 	@rm -rf out/coverage && mkdir -p out/coverage
