@@ -15,17 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from endive.observation.exact_intervals import Z_95, share_interval
-from endive.observation.logs.statement_log import FAILED
+from endive.observation.folder import TraceRow
 from endive.vocabulary import REASONS
-from endive.workload.trace import epoch_us
-from endive.workload.trace_file import is_empty
 
 RATE_ALLOWED: Final = 0.05
 DURATION_ALLOWED: Final = 0.10
@@ -128,53 +125,33 @@ class Figure:
         return bool(not self.holds and low - self._margin <= self.model <= high + self._margin)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One row of a trace."""
-
-    end_ms: float
-    took_ms: float | None
-    work_ms: float | None
-    attempts: int | None
-    is_made: bool
-    reason: str
-
-
-def seen_of_trace(columns: Mapping[str, list[Any]], split: AbstractSet[str] = frozenset()) -> dict[str, Seen]:
+def seen_of_trace(rows: Sequence[TraceRow], split: AbstractSet[str] = frozenset()) -> dict[str, Seen]:
     """The real commits of each source of an observed folder; the work of a statement is no part of its commit.
 
     Of a source in ``split``, what a row has as its duration is a whole statement if it does not tell its work.
     """
-    rows: dict[str, list[_Row]] = {}
-    names = ("timestamp", "source", "duration_ms", "runtime_ms", "attempts", "outcome", "reason")
-    for row, cells in enumerate(zip(*(columns[name] for name in names), strict=True), start=1):
-        when, name, duration, runtime, attempts, outcome, reason = cells
-        whole_ms = None if is_empty(duration) else float(duration)
-        work_ms = None if is_empty(runtime) else float(runtime)
-        if whole_ms is None or work_ms is None:
-            took_ms = None if name in split else whole_ms
-        else:
-            took_ms = max(0.0, whole_ms - work_ms)
-        begin_ms = epoch_us(Path("trace.csv"), row, "timestamp", when) / 1000.0
-        tries = None if is_empty(attempts) else int(attempts)
-        told = "" if is_empty(reason) else str(reason)
-        rows.setdefault(name, []).append(
-            _Row(begin_ms + (whole_ms or 0.0), took_ms, work_ms, tries, str(outcome) not in FAILED, told)
-        )
-    return {name: _seen(own) for name, own in rows.items()}
+    by_source: dict[str, list[TraceRow]] = {}
+    for row in rows:
+        by_source.setdefault(row.source, []).append(row)
+    return {name: _seen(own, is_split=name in split) for name, own in by_source.items()}
 
 
-def _seen(rows: Sequence[_Row]) -> Seen:
-    made, lost = [row for row in rows if row.is_made], [row for row in rows if not row.is_made]
+def _seen(rows: Sequence[TraceRow], *, is_split: bool) -> Seen:
+    made, lost = [row for row in rows if row.is_committed], [row for row in rows if not row.is_committed]
+    took_ms = [
+        row.duration_ms if row.runtime_ms is None else max(0.0, row.duration_ms - row.runtime_ms)
+        for row in made
+        if row.duration_ms is not None and not (is_split and row.runtime_ms is None)
+    ]
     return Seen(
-        times_ms=np.sort(np.array([row.end_ms for row in made], dtype=np.float64)),
-        durations_ms=np.array([row.took_ms for row in made if row.took_ms is not None], dtype=np.float64),
+        times_ms=np.sort(np.array([row.begin_ms + (row.duration_ms or 0.0) for row in made], dtype=np.float64)),
+        durations_ms=np.array(took_ms, dtype=np.float64),
         attempts=np.array([row.attempts for row in made if row.attempts is not None], dtype=np.int64),
         failed=len(lost),
         ended=len(rows),
         lost_attempts=np.array([row.attempts for row in lost if row.attempts is not None], dtype=np.int64),
         reasons=dict(Counter(row.reason for row in lost if row.reason)),
-        work_ms=np.array([row.work_ms for row in made if row.work_ms is not None], dtype=np.float64),
+        work_ms=np.array([row.runtime_ms for row in made if row.runtime_ms is not None], dtype=np.float64),
     )
 
 

@@ -7,7 +7,7 @@ latency was fitted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,8 +19,7 @@ from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.fitting.findings import REPORTS, STATEMENTS, TIMED
 from endive.observation.fitting.rate_check import moved
 from endive.observation.fitting.sources import NO_WORK
-from endive.observation.folder import TRACE_FILE
-from endive.observation.logs.statement_log import FAILED
+from endive.observation.folder import TRACE_FILE, TraceRow
 from endive.observation.replay.cause_search import Trial, misfit
 from endive.observation.replay.evidence import evidence_of
 from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, seen_of_trace
@@ -28,7 +27,6 @@ from endive.observation.replay.latency_fit import Latency, fit_latencies, write_
 from endive.observation.replay.pace import EVEN, Pace
 from endive.observation.replay.trace import MARGIN_MS, Trace, as_observed, loading_ms, plain_name, reads_back
 from endive.simulation import Simulation
-from endive.workload.trace_file import is_empty
 
 SEARCH_SEEDS: Final = 3
 FIT_SEEDS: Final = (2, 4)  # at least, and of a short history at most
@@ -49,30 +47,24 @@ class SourceReplay:
 class Stage:
     """A history, and the model that runs it."""
 
-    def __init__(self, columns: Mapping[str, list[Any]], findings: Mapping[str, Any], pace: Pace = EVEN) -> None:
-        self._columns = columns
+    def __init__(self, rows: Sequence[TraceRow], findings: Mapping[str, Any], pace: Pace = EVEN) -> None:
+        self._rows = rows
         self._findings = findings
         self._pace = pace
         told = [each for each in findings.get("sources") or [] if isinstance(each, dict)]
         self._statements = frozenset(str(e["name"]) for e in told if e.get("durations_of") in (STATEMENTS, TIMED))
         self._timed = frozenset(str(e["name"]) for e in told if e.get("durations_of") == TIMED)
-        split = {
-            str(name)
-            for name, work, outcome in zip(columns["source"], columns["runtime_ms"], columns["outcome"], strict=True)
-            if not is_empty(work) and str(outcome) not in FAILED
-        }
+        split = {row.source for row in rows if row.runtime_ms is not None and row.is_committed}
         self.whole = self._statements - split  # nobody tells their work from their commits
-        self._real = seen_of_trace(columns, self._statements & split)
+        self._real = seen_of_trace(rows, self._statements & split)
 
     def shortened(self, rows_max: int) -> Stage:
         """The same with the first rows alone."""
-        if len(self._columns["source"]) <= rows_max:
-            return self
-        return Stage({name: cells[:rows_max] for name, cells in self._columns.items()}, self._findings, self._pace)
+        return self if len(self._rows) <= rows_max else Stage(self._rows[:rows_max], self._findings, self._pace)
 
     def paced(self, pace: Pace) -> Stage:
         """The same by another clock."""
-        return Stage(self._columns, self._findings, pace)
+        return Stage(self._rows, self._findings, pace)
 
     def run(
         self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Callable[[int], None]
@@ -91,7 +83,7 @@ class Stage:
     def _as_observed(self, document: Mapping[str, Any], scratch: Path) -> Trace:
         return as_observed(
             timed(document, self._findings),
-            self._columns,
+            self._rows,
             scratch / TRACE_FILE,
             statements=self._statements,
             timed=self._timed,
@@ -137,7 +129,7 @@ class Stage:
             return {**apply_overrides(document, {}), "storage": storage, "catalog": catalog}
 
         least, most = FIT_SEEDS
-        seeds = max(least, min(most, FIT_TXNS // max(1, len(part._columns["source"]))))
+        seeds = max(least, min(most, FIT_TXNS // max(1, len(part._rows))))
 
         def run(changed: Mapping[str, Any]) -> dict[str, list[Seen]]:
             return part.run(changed, seeds, scratch, lambda done: None)
