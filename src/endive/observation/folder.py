@@ -24,7 +24,7 @@ from endive.config.reading.load import OBSERVED_FILE
 from endive.config.toml_text import toml_text
 from endive.config.values import DURATION_MS_MAX
 from endive.errors import OutputError
-from endive.intake import parse_json, read_bytes, refused_as
+from endive.intake import is_count, read_json, refused_as
 from endive.observation.fitting.arrivals import begins_us
 from endive.observation.fitting.findings import iso
 from endive.observation.fitting.sources import FittedSource
@@ -199,13 +199,10 @@ def read_findings(folder: Path) -> dict[str, Any]:
     """What was seen, as it was written."""
     path = folder / FINDINGS_FILE
     with refused_as(OutputError):
-        content = read_bytes(path, bytes_max=FINDINGS_BYTES_MAX, noun="an observation")
-        document = parse_json(content, name=f"'{path}'", bytes_max=FINDINGS_BYTES_MAX)
-    wrong = [
-        key for key, is_right in _FINDINGS.items() if not isinstance(document, dict) or not is_right(document.get(key))
-    ]
-    if wrong:
-        raise OutputError(f"'{path}' is damaged: {wrong[0]} is missing or makes no sense. {_AGAIN}")
+        document = read_json(path, bytes_max=FINDINGS_BYTES_MAX, noun="an observation")
+    for key, is_right in _FINDINGS.items():
+        if not isinstance(document, dict) or not is_right(document.get(key)):
+            raise OutputError(f"'{path}' is damaged: {key} is missing or makes no sense. {_AGAIN}")
     return {**document, "table": printable(document["table"])}
 
 
@@ -259,14 +256,6 @@ def _wrong_cell(row: Mapping[str, str], sources: set[Any]) -> str | None:
     return None
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
-
-
-def _is_duration(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= DURATION_MS_MAX
-
-
 def load_observed(folder: Path, overrides: Sequence[str] = ()) -> SimulationConfig:
     """The configuration of an observed table, with ``key=value`` on top: what limit, advise and run start from."""
     path = folder / CONFIG_FILE
@@ -275,8 +264,8 @@ def load_observed(folder: Path, overrides: Sequence[str] = ()) -> SimulationConf
 
 _FINDINGS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "table": lambda value: isinstance(value, str),
-    "duration_ms": _is_duration,
-    "commits": _is_count,
-    "manifests_first": lambda value: value is None or _is_count(value),
+    "duration_ms": lambda value: type(value) in (int, float) and 0 <= value <= DURATION_MS_MAX,
+    "commits": lambda value: is_count(value, COUNT_MAX),
+    "manifests_first": lambda value: value is None or is_count(value, COUNT_MAX),
     "durations_from": lambda value: value is None or isinstance(value, str),
 }
