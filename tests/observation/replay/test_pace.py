@@ -91,7 +91,7 @@ def test_a_commit_takes_as_many_times_longer_as_its_minute_is_slow(tmp_path):
     rows = read_trace(folder)
     stage = Stage(rows, read_findings(folder), SLOW)
 
-    (run, _) = stage.run(document, 2, tmp_path, lambda done: None)["unknown"]
+    (run, _) = stage.run(document, 2, tmp_path)["unknown"]
 
     assert [1.0] * 5 == pytest.approx(run.durations_ms[:5] / ATTEMPT_MS)
     assert [3.0] * 4 == pytest.approx(run.durations_ms[7:11] / ATTEMPT_MS)

@@ -131,7 +131,7 @@ def test_clients_that_keep_their_table_load_it_once_each(tmp_path):
         (name, submitted, begun - submitted) for name, submitted, begun in rows
     ]
     stage = Stage(seen, read_findings(folder))
-    assert ["unknown"] == [*stage.run(document, 2, tmp_path, lambda done: None)]
+    assert ["unknown"] == [*stage.run(document, 2, tmp_path)]
 
 
 def test_whoever_has_waited_longest_is_the_client_of_the_next_statement():
@@ -165,5 +165,5 @@ def test_a_part_of_a_history_in_which_a_source_does_nothing_is_run_without_it(tm
     document = given_document(folder, profile=None, catalog_profile=None, assumed=STORE)
     stage = Stage(read_trace(folder), read_findings(folder))
 
-    assert {"unknown", "late"} == set(stage.run(document, 2, tmp_path, lambda done: None))
-    assert {"unknown"} == set(stage.shortened(12).run(document, 2, tmp_path, lambda done: None))
+    assert {"unknown", "late"} == set(stage.run(document, 2, tmp_path))
+    assert {"unknown"} == set(stage.shortened(12).run(document, 2, tmp_path))

@@ -31,6 +31,8 @@ QUANTILES: Final = (0.5, 0.95)
 COMMIT_P50: Final = "commit P50"
 BAND: Final = (0.025, 0.975)
 COUNT_MIN: Final = 8  # fewer commits have no quantiles worth comparing
+ATTEMPTS_TOLD: Final = (1, 2)  # of commits that tell causes apart
+MIDDLE: Final = 0.5
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -188,13 +190,13 @@ def figures_of(
     if len(real.times_ms) < COUNT_MIN:
         return tuple(figures)
     if len(real.durations_ms) >= COUNT_MIN:
-        figures += [quantile_figure("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
+        figures += [_quantile_figure("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
     else:
-        figures += [quantile_figure("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
+        figures += [_quantile_figure("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
     return tuple(figures)
 
 
-def make_figure(
+def _make_figure(
     name: str,
     unit: str,
     sides: Sides,
@@ -235,7 +237,7 @@ def _commits_per_hour(span_h: float, sides: Sides) -> Figure:
         half = Z_95 * math.sqrt(count)
         return max(0.0, count - half) / span_h, (count + half) / span_h
 
-    return make_figure("commits", "per hour", sides, rate, interval)
+    return _make_figure("commits", "per hour", sides, rate, interval)
 
 
 def _retried(*, is_of_all: bool) -> Callable[[Seen], tuple[int, int]]:
@@ -262,10 +264,10 @@ def _share(name: str, sides: Sides, count: Callable[[Seen], tuple[int, int]]) ->
         low, high = share_interval(part, whole)
         return 100.0 * low, 100.0 * high
 
-    return make_figure(name, "%", sides, percent, interval, allowed=SHARE_ALLOWED_POINTS, is_relative=False)
+    return _make_figure(name, "%", sides, percent, interval, allowed=SHARE_ALLOWED_POINTS, is_relative=False)
 
 
-def quantile_figure(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:
+def _quantile_figure(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:
     """A quantile of times."""
 
     def at(seen: Seen) -> float:
@@ -275,7 +277,7 @@ def quantile_figure(name: str, share: float, sides: Sides, values: Callable[[See
     def interval(seen: Seen) -> tuple[float, float]:
         return order_interval(np.sort(values(seen)), share)
 
-    return make_figure(f"{name} P{round(100 * share)}", "ms", sides, at, interval, allowed=DURATION_ALLOWED)
+    return _make_figure(f"{name} P{round(100 * share)}", "ms", sides, at, interval, allowed=DURATION_ALLOWED)
 
 
 def order_interval(ordered: Floats, share: float) -> tuple[float, float]:
@@ -284,3 +286,47 @@ def order_interval(ordered: Floats, share: float) -> tuple[float, float]:
     half = Z_95 * math.sqrt(count * share * (1 - share))
     low, high = math.floor(count * share - half), math.ceil(count * share + half)
     return float(ordered[max(0, low)]), float(ordered[min(count - 1, high)])
+
+
+# ---- what tells causes apart ---------------------------------------------------------------------------
+#
+# Figures that no verdict counts: what an attempt took, and what was before the first. How long commits take depends on
+# how fast requests are and on how often writers meet; these depend on one of the two. A commit of one attempt met
+# nobody, and between its beginning and its first attempt a statement loads its table and works.
+
+
+def evidence_of(real: Seen, runs: Sequence[Seen], *, tells_work: bool) -> tuple[Figure, ...]:
+    """Such figures of one source, as far as it was seen; ``tells_work`` if its log tells work from commits."""
+    if not runs:
+        return ()
+    sides = Sides(real=real, runs=tuple(runs), changed=())
+    figures = []
+    for attempts in ATTEMPTS_TOLD if real.is_counted else ():
+        own = _of_attempts(attempts)
+        if len(own(real)) >= COUNT_MIN:
+            figures.append(_quantile_figure(f"commit of {attempts} attempts", MIDDLE, sides, own))
+    if tells_work and len(real.work_ms) >= COUNT_MIN:
+        figures.append(_before_commit(sides))
+    return tuple(figures)
+
+
+def _of_attempts(attempts: int) -> Callable[[Seen], Floats]:
+    def durations_ms(seen: Seen) -> Floats:
+        own: Floats = seen.durations_ms[seen.attempts == attempts]
+        return own
+
+    return durations_ms
+
+
+def _before_commit(sides: Sides) -> Figure:
+    """What was before the first attempt, by the limit of a whole statement: of nothing there is no tenth."""
+    whole_ms = float(np.median(sides.real.work_ms) + np.median(sides.real.durations_ms))
+
+    def middle(seen: Seen) -> float:
+        return float(np.median(seen.work_ms)) if len(seen.work_ms) else float("nan")
+
+    def interval(seen: Seen) -> tuple[float, float]:
+        return order_interval(np.sort(seen.work_ms), MIDDLE)
+
+    allowed_ms = DURATION_ALLOWED * whole_ms
+    return _make_figure("before the commit P50", "ms", sides, middle, interval, allowed=allowed_ms, is_relative=False)

@@ -21,8 +21,7 @@ from endive.observation.fitting.rate_check import moved
 from endive.observation.fitting.sources import NO_WORK
 from endive.observation.folder import TRACE_FILE, TraceRow
 from endive.observation.replay.cause_search import Trial, misfit
-from endive.observation.replay.evidence import evidence_of
-from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, seen_of_trace
+from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, evidence_of, figures_of, seen_of_trace
 from endive.observation.replay.latency_fit import Latency, fit_latencies, write_profile
 from endive.observation.replay.pace import EVEN, Pace
 from endive.observation.replay.trace import MARGIN_MS, Trace, as_observed, loading_ms, plain_name, reads_back
@@ -34,6 +33,11 @@ FIT_TXNS: Final = 2_000  # in the runs of one trial, or the fewest seeds
 WORK_PASSES: Final = 2
 SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
 COLUMNS: Final = ("submit_ms", "commit_start_ms", "total_latency_ms", "attempts")
+Progress = Callable[[int], None]
+
+
+def _say_nothing(runs_done: int) -> None:
+    """The progress of runs that nobody waits for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,7 @@ class Stage:
         return Stage(self._rows, self._findings, pace)
 
     def run(
-        self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Callable[[int], None]
+        self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Progress = _say_nothing
     ) -> dict[str, list[Seen]]:
         """Every source begins to commit when it did."""
         trace = self._as_observed(document, scratch)
@@ -96,7 +100,7 @@ class Stage:
         base: Mapping[str, Any],
         runs: int,
         scratch: Path,
-        progress: Callable[[int], None],
+        progress: Progress,
     ) -> dict[str, list[Seen]]:
         """Every source submits by its fitted law, at the usual pace: what would happen if."""
         untold_ms = self._untold_ms(self._as_observed(base, scratch).document)
@@ -132,7 +136,7 @@ class Stage:
         seeds = max(least, min(most, FIT_TXNS // max(1, len(part._rows))))
 
         def run(changed: Mapping[str, Any]) -> dict[str, list[Seen]]:
-            return part.run(changed, seeds, scratch, lambda done: None)
+            return part.run(changed, seeds, scratch)
 
         is_catalog_fitted = is_catalog_fitted and "latency" not in document.get("catalog", {})
         tried = []
@@ -144,7 +148,7 @@ class Stage:
                 part._share_work(fitted)
             for _ in range(WORK_PASSES if self.whole else 0):
                 part._move_work(fitted, run(fitted))
-            tried.append((misfit(part.judge(fitted, scratch)), latency, fitted))
+            tried.append((misfit(part._judge(part.run(fitted, SEARCH_SEEDS, scratch))), latency, fitted))
         _, latency, fitted = min(tried, key=lambda each: each[0])
         write_profile(latency, profile)
         return fitted
@@ -166,16 +170,12 @@ class Stage:
                 if len(sides[1]):
                     source["runtime"] = moved(source["runtime"], float(np.median(sides[0]) - np.median(sides[1])))
 
-    def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
-        """The figures of a few runs."""
-        return self._judge(self.run(document, SEARCH_SEEDS, scratch, lambda done: None))
-
     def _judge(self, runs: Mapping[str, list[Seen]]) -> list[tuple[str, Figure]]:
         return [(source.name, figure) for source in self.compare(runs, {}) for figure in source.figures]
 
     def try_cause(self, document: Mapping[str, Any], scratch: Path) -> Trial:
         """The figures of a few runs, and those that tell causes apart."""
-        runs = self.run(document, SEARCH_SEEDS, scratch, lambda done: None)
+        runs = self.run(document, SEARCH_SEEDS, scratch)
         split = self._statements - self.whole - self._timed
         evidence = [
             (name, figure)
@@ -211,7 +211,7 @@ class Stage:
         document: Mapping[str, Any],
         untold_ms: Mapping[str, float],
         runs: int,
-        progress: Callable[[int], None],
+        progress: Progress,
         to_real: Callable[[Any], Any] = lambda times_ms: times_ms,
     ) -> dict[str, list[Seen]]:
         """What each run of the model gives for each source; durations without what the history leaves out of them."""
