@@ -27,7 +27,7 @@ def test_an_answer_without_end_is_cut():
 @pytest.mark.parametrize("path", [DRIPPING, DRIPPING_HEADERS])
 def test_an_answer_that_comes_drop_by_drop_is_given_up(path):
     with serving() as (address, _):
-        assert "it gave no complete answer within 0.5 s." == refusal(address + path, 0.5)
+        assert "it gave no complete answer within 0.2 s." == refusal(address + path, 0.2)
 
 
 def test_a_redirect_to_another_place_is_not_followed():

@@ -6,7 +6,7 @@ import pytest
 from tests.observation.conftest import metadata, snapshot
 
 from endive.errors import EndiveError
-from endive.observation.folder import CONFIG_FILE, FINDINGS_FILE, TRACE_FILE, read_findings, read_history
+from endive.observation.folder import CONFIG_FILE, FINDINGS_FILE, TRACE_FILE, read_findings, read_trace
 from endive.observation.folder import write_folder as write
 from endive.observation.observe import observe
 from endive.observation.tables.metadata import history_of
@@ -27,12 +27,12 @@ def refusal(folder) -> str:
 
 def read_all(folder) -> None:
     read_findings(folder)
-    read_history(folder)
+    read_trace(folder)
 
 
 def test_a_folder_that_is_whole_is_read(folder):
     assert "t" == read_findings(folder)["table"]
-    assert 13 == len(read_history(folder)[0]["source"])
+    assert 13 == len(read_trace(folder))
 
 
 @pytest.mark.parametrize("value", [None, "x", [], True, -1, 1e400, 10**30])
@@ -62,6 +62,7 @@ def test_findings_that_are_no_findings_are_refused(folder, content):
         ("duration_ms", "9" * 5000, "duration_ms makes no sense"),
         ("attempts", "many", "attempts makes no sense"),
         ("attempts", "9999999999", "attempts makes no sense"),
+        ("attempts", "1.5", "attempts makes no sense"),
     ],
 )
 def test_a_cell_of_the_trace_that_makes_no_sense_is_named(folder, column, cell, told):

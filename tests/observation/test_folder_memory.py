@@ -23,6 +23,15 @@ def folder(tmp_path):
     return place
 
 
+@pytest.fixture(autouse=True)
+def little(monkeypatch):
+    """A search of a few changes and a fit of a few latencies."""
+    few = {"changes.FACTORS": (2.0, 4.0), "changes.WORKERS": (1,), "changes.WORK_FACTORS": (1.0,)}
+    few |= {"changes.RETRIES": (0,), "latency_fit.SIGMAS": (SIGMAS[0], 0.8), "latency_fit.FACTORS": (0.85, 1.0)}
+    for name, values in few.items():
+        monkeypatch.setattr(f"endive.observation.replay.{name}", values)
+
+
 def endive(*words) -> str:
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert 0 == result.exit_code, result.output

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from endive.observation.folder import read_trace
 from endive.observation.replay.pace import find_pace
-from endive.workload.trace_file import read_columns
 from verification.suites.planted_causes import HIDDEN, NAMED, PLANTS, Plant, ask, write_planted
 
 BY_NAME = {plant.name: plant for plant in PLANTS}
@@ -31,8 +31,8 @@ def test_slow_minutes_of_a_world_are_found_in_its_log_and_none_in_a_world_withou
     slow = write_planted(BY_NAME["three slow minutes"], 1, tmp_path / "slow")
     even = write_planted(replace(NOTHING, name="even"), 1, tmp_path / "even")
 
-    pace = find_pace(read_columns(slow / "trace.csv"))
+    pace = find_pace(read_trace(slow))
 
     minutes = {int((place + 0.5) * pace.window_ms // 60_000.0) for place, each in enumerate(pace.factors) if each > 2.0}
     assert {3, 4, 5} == minutes
-    assert "" == find_pace(read_columns(even / "trace.csv")).text
+    assert "" == find_pace(read_trace(even)).text

@@ -7,19 +7,21 @@ there. All of it raises ``IntakeError``, which ``refused_as`` turns into the err
 from endive.intake.avro import plain_avro
 from endive.intake.deadline import within
 from endive.intake.http_answer import fetch, refuse_other_host
-from endive.intake.json_text import NESTING_MAX, is_deeper_than, parse_json, refuse_json_size
+from endive.intake.json_text import NESTING_MAX, is_count, is_deeper_than, parse_json, read_json, refuse_json_size
 from endive.intake.regular_file import expand_gzip, is_gzip, open_regular, read_bytes, read_lines, refused_as
 
 __all__ = [
     "NESTING_MAX",
     "expand_gzip",
     "fetch",
+    "is_count",
     "is_deeper_than",
     "is_gzip",
     "open_regular",
     "parse_json",
     "plain_avro",
     "read_bytes",
+    "read_json",
     "read_lines",
     "refuse_json_size",
     "refuse_other_host",

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from os import PathLike
+from typing import Any, Final, NoReturn, TypeGuard
 
 from endive.errors import IntakeError
+from endive.intake.regular_file import read_bytes
 
 NESTING_MAX: Final = 32
 VALUES_MAX: Final = 6_000_000  # a list of empty lists takes twenty times its text in memory
@@ -37,6 +39,16 @@ def parse_json(content: bytes | str, *, name: str, bytes_max: int, values_max: i
     if "\\" in text and "\\ud" in text.lower() and _HALF_PAIR.search(json.dumps(document, ensure_ascii=False)):
         raise IntakeError(name, "holds half of a surrogate pair, which is no character.")
     return document
+
+
+def read_json(path: str | PathLike[str], *, bytes_max: int, noun: str) -> Any:
+    """The document in a file; ``noun`` says what may be so large."""
+    return parse_json(read_bytes(path, bytes_max=bytes_max, noun=noun), name=f"'{path}'", bytes_max=bytes_max)
+
+
+def is_count(value: Any, largest: int) -> TypeGuard[int]:
+    """Whether a value is a whole number from 0 on; JSON's true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= largest
 
 
 def is_deeper_than(document: Any, levels: int = NESTING_MAX) -> bool:

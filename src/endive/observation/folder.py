@@ -24,13 +24,15 @@ from endive.config.reading.load import OBSERVED_FILE
 from endive.config.toml_text import toml_text
 from endive.config.values import DURATION_MS_MAX
 from endive.errors import OutputError
-from endive.intake import parse_json, read_bytes, refused_as
+from endive.intake import is_count, read_json, refused_as
 from endive.observation.fitting.arrivals import begins_us
 from endive.observation.fitting.findings import iso
 from endive.observation.fitting.sources import FittedSource
 from endive.observation.history import OPERATIONS
+from endive.observation.logs.statement_log import FAILED
 from endive.results.writer import output_errors
-from endive.workload.trace_file import read_columns
+from endive.workload.trace import epoch_us
+from endive.workload.trace_file import is_empty, read_columns
 
 CONFIG_FILE: Final = OBSERVED_FILE
 TRACE_FILE: Final = "trace.csv"
@@ -58,7 +60,12 @@ COUNT_MAX: Final = 10**9
 ATTEMPTS_MAX: Final = 1_000_000
 _SINCE_2: Final = ("runtime_ms", "reason")
 _REPLAYED: Final = ("timestamp", "operation", "source", "duration_ms", "attempts", "outcome", *_SINCE_2)
-_NUMBER: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
+_TIME: Final = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
+_NUMBERS: Final = {  # column -> how a number in it is written, and the largest
+    "duration_ms": (_TIME, DURATION_MS_MAX),
+    "attempts": (re.compile(r"\d{1,15}"), ATTEMPTS_MAX),
+    "runtime_ms": (_TIME, DURATION_MS_MAX),
+}
 _AGAIN: Final = "Observe the table again: endive observe."
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -73,6 +80,30 @@ class ObservedTable:
     trace: str
     findings: Mapping[str, Any]
     page: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceRow:
+    """One commit of an observed table, or one that failed, as its trace has it; what is not known is None."""
+
+    begin_us: int  # since 1970
+    operation: str
+    source: str
+    duration_ms: float | None
+    runtime_ms: float | None  # the part of the duration that was work before the commit
+    attempts: int | None
+    is_committed: bool
+    reason: str
+
+    @property
+    def begin_ms(self) -> float:
+        """When it began, since 1970."""
+        return self.begin_us / 1000.0
+
+    @property
+    def end_us(self) -> int:
+        """When it ended; of one without a duration, when it began."""
+        return self.begin_us + round(1000.0 * (self.duration_ms or 0.0))
 
 
 def trace_text(sources: Sequence[FittedSource]) -> str:
@@ -168,18 +199,15 @@ def read_findings(folder: Path) -> dict[str, Any]:
     """What was seen, as it was written."""
     path = folder / FINDINGS_FILE
     with refused_as(OutputError):
-        content = read_bytes(path, bytes_max=FINDINGS_BYTES_MAX, noun="an observation")
-        document = parse_json(content, name=f"'{path}'", bytes_max=FINDINGS_BYTES_MAX)
-    wrong = [
-        key for key, is_right in _FINDINGS.items() if not isinstance(document, dict) or not is_right(document.get(key))
-    ]
-    if wrong:
-        raise OutputError(f"'{path}' is damaged: {wrong[0]} is missing or makes no sense. {_AGAIN}")
+        document = read_json(path, bytes_max=FINDINGS_BYTES_MAX, noun="an observation")
+    for key, is_right in _FINDINGS.items():
+        if not isinstance(document, dict) or not is_right(document.get(key)):
+            raise OutputError(f"'{path}' is damaged: {key} is missing or makes no sense. {_AGAIN}")
     return {**document, "table": printable(document["table"])}
 
 
-def read_history(folder: Path) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-    """The trace and the configuration of an observed table, which belong together; OutputError if they do not."""
+def read_trace(folder: Path) -> list[TraceRow]:
+    """The trace of an observed table; OutputError if it makes no sense, or does not belong to the configuration."""
     path = folder / TRACE_FILE
     columns = read_columns(path)
     for name in _SINCE_2:
@@ -193,36 +221,39 @@ def read_history(folder: Path) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     names = {source.get("name") for source in sources}
     if not sources or None in names:
         raise OutputError(f"'{folder / CONFIG_FILE}' is damaged: it has no [[source]] with a name. {_AGAIN}")
-    for row, cells in enumerate(zip(*(columns[name] for name in _REPLAYED), strict=True), start=1):
-        wrong = _wrong_cell(dict(zip(_REPLAYED, cells, strict=True)), names)
+    rows = []
+    for number, cells in enumerate(zip(*(columns[name] for name in _REPLAYED), strict=True), start=1):
+        row = dict(zip(_REPLAYED, cells, strict=True))
+        wrong = _wrong_cell(row, names)
         if wrong:
-            raise OutputError(f"'{path}', row {row} is damaged: {wrong} makes no sense. {_AGAIN}")
-    return columns, document
+            raise OutputError(f"'{path}', row {number} is damaged: {wrong} makes no sense. {_AGAIN}")
+        duration, runtime, attempts = (row[name].strip() for name in ("duration_ms", "runtime_ms", "attempts"))
+        rows.append(
+            TraceRow(
+                begin_us=epoch_us(Path(TRACE_FILE), number, "timestamp", row["timestamp"]),
+                operation=row["operation"],
+                source=row["source"],
+                duration_ms=float(duration) if duration else None,
+                runtime_ms=float(runtime) if runtime else None,
+                attempts=int(attempts) if attempts else None,
+                is_committed=row["outcome"] not in FAILED,
+                reason="" if is_empty(row["reason"]) else row["reason"],
+            )
+        )
+    return rows
 
 
-def _wrong_cell(row: Mapping[str, Any], sources: set[Any]) -> str | None:
+def _wrong_cell(row: Mapping[str, str], sources: set[Any]) -> str | None:
     """The column of a row that cannot be what was written."""
     if row["operation"] not in OPERATIONS:
         return "operation"
     if row["source"] not in sources:
         return "source"
-    for name, largest in (
-        ("duration_ms", DURATION_MS_MAX),
-        ("attempts", ATTEMPTS_MAX),
-        ("runtime_ms", DURATION_MS_MAX),
-    ):
-        text = str(row[name] if row[name] is not None else "").strip()
-        if text and not (_NUMBER.fullmatch(text) and float(text) <= largest):
+    for name, (form, largest) in _NUMBERS.items():
+        text = row[name].strip()
+        if text and not (form.fullmatch(text) and float(text) <= largest):
             return name
     return None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
-
-
-def _is_duration(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= DURATION_MS_MAX
 
 
 def load_observed(folder: Path, overrides: Sequence[str] = ()) -> SimulationConfig:
@@ -233,8 +264,8 @@ def load_observed(folder: Path, overrides: Sequence[str] = ()) -> SimulationConf
 
 _FINDINGS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "table": lambda value: isinstance(value, str),
-    "duration_ms": _is_duration,
-    "commits": _is_count,
-    "manifests_first": lambda value: value is None or _is_count(value),
+    "duration_ms": lambda value: type(value) in (int, float) and 0 <= value <= DURATION_MS_MAX,
+    "commits": lambda value: is_count(value, COUNT_MAX),
+    "manifests_first": lambda value: value is None or is_count(value, COUNT_MAX),
     "durations_from": lambda value: value is None or isinstance(value, str),
 }

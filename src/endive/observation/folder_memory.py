@@ -20,7 +20,7 @@ from endive.config.capabilities import is_profile_path
 from endive.config.printable import printable
 from endive.config.toml_text import toml_text
 from endive.errors import ConfigError, EndiveError, OutputError
-from endive.intake import parse_json, read_bytes, refused_as
+from endive.intake import read_json, refused_as
 from endive.observation.folder import CONFIG_FILE, FIRST_FILE, MEMORY_FILE, STORE_FILE, is_observed, read_findings
 from endive.results import MODEL_VERSION
 from endive.results.writer import output_errors, write_atomically
@@ -141,8 +141,7 @@ def read_memory(folder: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     with refused_as(OutputError):
-        content = read_bytes(path, bytes_max=BYTES_MAX, noun="a replay's verdict")
-        document = parse_json(content, name=f"'{path}'", bytes_max=BYTES_MAX)
+        document = read_json(path, bytes_max=BYTES_MAX, noun="a replay's verdict")
     for key, kind in _KEYS.items():
         if not isinstance(document, dict) or not isinstance(document.get(key), kind):
             raise OutputError(f"'{path}' is damaged: {key} is missing or makes no sense. Run endive replay again.")

@@ -7,8 +7,8 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from endive.errors import ObservationError
 
@@ -65,6 +65,11 @@ class Commit:
         return DELTA_WORDS.get(self.operation, self.operation) if self.kind in DELTA_CHANGES else self.operation
 
     @property
+    def end_us(self) -> int:
+        """When it ended, as far as is known: of a snapshot, when it was stamped."""
+        return self.time_us + round(1000.0 * (self.duration_ms or 0.0)) if self.is_submission else self.time_us
+
+    @property
     def worked_ms(self) -> float | None:
         """How long it worked, as far as is known: one that failed before any attempt did nothing else."""
         return self.duration_ms if self.runtime_ms is None and self.reason == TABLE_MOVED else self.runtime_ms
@@ -119,6 +124,21 @@ class TableHistory:
     def duration_ms(self) -> float:
         """From the first commit to the last."""
         return (self.commits[-1].time_us - self.commits[0].time_us) / 1000.0
+
+    def changed(self, *notes: str, **fields: Any) -> TableHistory:
+        """The same with other fields, and with notes more."""
+        return replace(self, **fields, notes=(*self.notes, *notes))
+
+
+def history_of_log(name: str, commits: Iterable[Commit], *notes: str, has_outcomes: bool = True) -> TableHistory:
+    """What a log tells of a table: nothing of its size; of the table's name every note is told."""
+    return TableHistory(
+        name=name,
+        commits=in_order(commits),
+        shape=TableShape(snapshots=0),
+        has_outcomes=has_outcomes,
+        notes=tuple(f"{name}: {note}" for note in notes),
+    )
 
 
 def in_order(commits: Iterable[Commit]) -> tuple[Commit, ...]:

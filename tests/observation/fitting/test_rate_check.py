@@ -6,7 +6,7 @@ from tests.observation.fitting.test_sources import COMPACTS, OVERWRITES, commits
 from endive.observation.exact_intervals import count_interval, share_interval
 from endive.observation.fitting.arrivals import fit_arrivals
 from endive.observation.fitting.configuration import configuration
-from endive.observation.fitting.rate_check import _check, settle, simulate
+from endive.observation.fitting.rate_check import check, settle, simulate
 from endive.observation.fitting.sources import fit_sources
 from endive.observation.history import TableShape
 
@@ -88,7 +88,7 @@ def test_a_rate_that_was_planted_wrong_does_not_hold():
     document, _ = configuration(seen, sources)
     document["source"][0]["arrivals"] = {"kind": "periodic", "period_ms": 2_500.0}
 
-    rate = _check(sources[0], document, simulate(document, sources, seen.duration_ms)["w"])
+    rate = check(sources[0], document, simulate(document, sources, seen.duration_ms)["w"])
 
     assert (False, "source.w.arrivals") == (rate.holds, rate.cause)
 

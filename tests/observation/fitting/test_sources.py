@@ -44,7 +44,7 @@ def test_a_writer_that_appends_and_compacts_is_two_sources():
     found = fit_sources(history(commits(100, 10_000, writer="w"), commits(20, 50_000, writer="w", **COMPACTS)))
 
     assert [("w-append", {"merge_append": 1.0}), ("w-compaction", {"rewrite_files": 1.0})] == [
-        (each.name, each.operation_types) for each in found
+        (each.name, {each.kind: 1.0}) for each in found
     ]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from endive.objectives.intervals import wilson
 from endive.observation.exact_intervals import Z_95
+from endive.observation.folder import TraceRow
 from endive.observation.replay.figures import Seen, figures_of, order_interval, seen_of_trace
 
 
@@ -138,18 +141,12 @@ def test_intervals_are_those_of_the_text_books():
 
 
 def test_the_work_of_a_statement_is_no_part_of_its_commit():
-    columns = {
-        "timestamp": ["2026-03-01T12:00:00Z", "2026-03-01T12:01:00Z"],
-        "source": ["w", "w"],
-        "duration_ms": ["5000", "4000"],
-        "runtime_ms": ["3500", ""],
-        "attempts": ["", ""],
-        "outcome": ["committed", "committed"],
-        "reason": ["", ""],
-    }
+    known = {"operation": "append", "source": "w", "attempts": None, "is_committed": True, "reason": ""}
+    told = TraceRow(begin_us=0, duration_ms=5_000.0, runtime_ms=3_500.0, **known)
+    rows = [told, replace(told, begin_us=60_000_000, duration_ms=4_000.0, runtime_ms=None)]
 
-    seen = seen_of_trace(columns)["w"]
+    seen = seen_of_trace(rows)["w"]
 
     assert [1_500.0, 4_000.0] == seen.durations_ms.tolist()
     assert 59_000.0 == seen.times_ms[1] - seen.times_ms[0]  # they end when the whole statement has
-    assert [1_500.0] == seen_of_trace(columns, {"w"})["w"].durations_ms.tolist()  # the other one is a whole statement
+    assert [1_500.0] == seen_of_trace(rows, {"w"})["w"].durations_ms.tolist()  # the other one is a whole statement

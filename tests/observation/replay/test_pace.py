@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.observation.replay.test_replay import ATTEMPT_MS, START_US, STORE, appends
 
 from endive.observation.exact_intervals import chi_square_95
-from endive.observation.fitting.findings import iso
-from endive.observation.folder import read_findings, read_history, write_folder
+from endive.observation.folder import TraceRow, read_findings, read_trace, write_folder
 from endive.observation.folder_memory import given_document
 from endive.observation.observe import observe
 from endive.observation.replay.pace import EVEN, Pace, find_pace
@@ -19,7 +20,7 @@ START_MS = START_US / 1000.0
 SLOW = Pace(begin_ms=START_MS, factors=(1.0, 3.0, 0.5))
 
 
-def logged(pace: Pace, seed: int, minutes: int = 10, per_minute: int = 20, **cells) -> dict[str, list]:
+def logged(pace: Pace, seed: int, minutes: int = 10, per_minute: int = 20) -> list[TraceRow]:
     """Attempts of two sources whose usual times differ, at that pace, with a spread of 0.4."""
     chance = np.random.default_rng(seed)
     times_ms = np.sort(chance.uniform(0.0, 60_000.0 * minutes, minutes * per_minute))
@@ -29,10 +30,19 @@ def logged(pace: Pace, seed: int, minutes: int = 10, per_minute: int = 20, **cel
         window = int(when_ms // 60_000.0)
         factor = pace.factors[window] if window < len(pace.factors) else 1.0
         took_ms = (100.0, 900.0)[place % 2] * factor * float(np.exp(0.4 * chance.standard_normal()))
-        rows.append((iso(round(START_US + 1000.0 * when_ms)), f"s{place % 2}", attempts * took_ms, attempts))
-    names = ("timestamp", "source", "duration_ms", "attempts")
-    columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    return columns | {"runtime_ms": [""] * len(rows), "outcome": ["committed"] * len(rows)} | cells
+        rows.append(
+            TraceRow(
+                begin_us=START_US + 1000 * round(when_ms),
+                operation="append",
+                source=f"s{place % 2}",
+                duration_ms=attempts * took_ms,
+                runtime_ms=None,
+                attempts=attempts,
+                is_committed=True,
+                reason="",
+            )
+        )
+    return rows
 
 
 def test_the_clocks_agree_outside_the_windows_and_differ_by_the_factors_inside():
@@ -63,10 +73,10 @@ def test_an_even_pace_is_seldom_called_uneven_and_hardly_ever_by_much():
 
 def test_durations_without_attempts_tell_nothing_of_the_pace():
     planted = Pace(begin_ms=START_MS, factors=(0.2, 5.0) * 5)
-    columns = logged(planted, seed=1)
+    rows = logged(planted, seed=1)
 
-    assert find_pace(columns) != EVEN
-    assert EVEN == find_pace(columns | {"attempts": [""] * len(columns["source"])})
+    assert find_pace(rows) != EVEN
+    assert EVEN == find_pace([replace(row, attempts=None) for row in rows])
 
 
 def test_chi_square_is_near_its_tables():
@@ -78,12 +88,12 @@ def test_a_commit_takes_as_many_times_longer_as_its_minute_is_slow(tmp_path):
     (folder,) = write_folder(tmp_path / "seen", [observe(appends(18, is_submission=False))])
     assumed = (*STORE, 'source."unknown".operation_types={fast_append=1.0}')
     document = given_document(folder, profile=None, catalog_profile=None, assumed=assumed)
-    columns, _ = read_history(folder)
-    stage = Stage(columns, read_findings(folder), SLOW)
+    rows = read_trace(folder)
+    stage = Stage(rows, read_findings(folder), SLOW)
 
-    (run, _) = stage.run(document, 2, tmp_path, lambda done: None)["unknown"]
+    (run, _) = stage.run(document, 2, tmp_path)["unknown"]
 
     assert [1.0] * 5 == pytest.approx(run.durations_ms[:5] / ATTEMPT_MS)
     assert [3.0] * 4 == pytest.approx(run.durations_ms[7:11] / ATTEMPT_MS)
     assert [0.5] * 5 == pytest.approx(run.durations_ms[13:] / ATTEMPT_MS)
-    assert as_observed(document, columns, tmp_path / "t.csv", pace=SLOW).begin_ms < START_MS
+    assert as_observed(document, rows, tmp_path / "t.csv", pace=SLOW).begin_ms < START_MS

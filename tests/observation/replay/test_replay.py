@@ -10,7 +10,7 @@ import pytest
 
 from endive.config import parse_config, read_toml
 from endive.errors import ConfigError
-from endive.observation.folder import read_findings, read_history, write_folder
+from endive.observation.folder import TraceRow, read_findings, read_trace, write_folder
 from endive.observation.folder_memory import given_document
 from endive.observation.history import Commit, TableHistory, TableShape
 from endive.observation.observe import observe
@@ -18,12 +18,12 @@ from endive.observation.replay.replay import replay
 from endive.observation.replay.stage import Stage
 from endive.observation.replay.trace import as_observed, client_numbers, loading_ms
 from endive.simulation import Simulation
-from endive.workload.trace_file import read_columns
 
 START_US = 1_772_366_400_000_000
 STORE = ("storage.provider=constant", "storage.latency_ms=100", "catalog.latency_ms=20")
 ATTEMPT_MS = 20 + 100 + 100 + 100 + 100 + 20 + 20  # pointer, list, manifest, list, metadata, pointer, swap
 LOAD_MS = 20 + 100  # pointer and metadata
+SLOW = {"storage": {"provider": "constant", "latency_ms": 100.0}, "catalog": {"type": "service", "latency_ms": 20.0}}
 
 
 def appends(count: int = 12, *, is_submission: bool, duration_ms: float = ATTEMPT_MS, **shape) -> TableHistory:
@@ -45,7 +45,9 @@ def appends(count: int = 12, *, is_submission: bool, duration_ms: float = ATTEMP
 
 def p50_ms(tmp_path, history: TableHistory) -> float:
     (folder,) = write_folder(tmp_path / "seen", [observe(history)])
-    found = replay(folder, assumed=(*STORE, 'source."unknown".operation_types={fast_append=1.0}'), seeds=2)
+    found = replay(
+        folder, assumed=(*STORE, 'source."unknown".operation_types={fast_append=1.0}'), seeds=2, is_searched=False
+    )
     return next(figure.model for _, figure in found.figures if figure.name == "commit P50")
 
 
@@ -60,12 +62,9 @@ def test_a_reports_duration_ends_before_the_table_is_read_back(tmp_path):
 
 def test_a_source_that_works_is_submitted_earlier_so_that_its_commit_begins_when_it_did(tmp_path):
     (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True))])
-    document = read_toml(folder / "endive.toml") | {
-        "storage": {"provider": "constant", "latency_ms": 100.0},
-        "catalog": {"type": "service", "latency_ms": 20.0},
-    }
+    document = read_toml(folder / "endive.toml") | SLOW
     document["source"][0]["runtime"] = {"distribution": "fixed", "ms": 3_000.0}
-    observed = as_observed(document, read_columns(folder / "trace.csv"), tmp_path / "trace.csv").document
+    observed = as_observed(document, read_trace(folder), tmp_path / "trace.csv").document
 
     starts_ms = Simulation(parse_config(observed)).run(0).transactions["commit_start_ms"].to_pylist()
 
@@ -76,18 +75,15 @@ def test_a_source_that_works_is_submitted_earlier_so_that_its_commit_begins_when
 def test_a_statement_commits_after_the_work_that_its_log_tells_of(tmp_path):
     """Its work begins with loading the table; what the log tells of it is neither doubled nor taken for loading."""
     (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True))])
-    document = read_toml(folder / "endive.toml") | {
-        "storage": {"provider": "constant", "latency_ms": 100.0},
-        "catalog": {"type": "service", "latency_ms": 20.0},
-    }
-    columns = read_columns(folder / "trace.csv") | {"runtime_ms": [3_000.0] * 12}
+    document = read_toml(folder / "endive.toml") | SLOW
+    rows = [replace(row, runtime_ms=3_000.0) for row in read_trace(folder)]
 
-    observed = as_observed(document, columns, tmp_path / "trace.csv", statements={"unknown"}).document
+    observed = as_observed(document, rows, tmp_path / "trace.csv", statements={"unknown"}).document
 
-    rows = Simulation(parse_config(observed)).run(0).transactions
+    txns = Simulation(parse_config(observed)).run(0).transactions
     worked_ms = [
         begun - submitted
-        for begun, submitted in zip(rows["commit_start_ms"].to_pylist(), rows["submit_ms"].to_pylist(), strict=True)
+        for begun, submitted in zip(txns["commit_start_ms"].to_pylist(), txns["submit_ms"].to_pylist(), strict=True)
     ]
     assert [3_000.0] * 12 == worked_ms
     assert {"unknown": float(LOAD_MS)} == loading_ms(observed)
@@ -100,7 +96,7 @@ def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
     profile = tmp_path / "catalog.toml"
     profile.write_text('[catalog]\ntype = "service"\nlatency_ms = 20.0\n')
 
-    found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2)
+    found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2, is_searched=False)
 
     assert ["unknown"] == [source.name for source in found.sources]
     profile.write_text("[store]\n")
@@ -122,41 +118,36 @@ def test_a_client_that_waited_for_its_statements_does_so_in_the_replay(tmp_path)
 def test_clients_that_keep_their_table_load_it_once_each(tmp_path):
     """Two clients under one name, whose statements overlap: every other one is of the same client."""
     (folder,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True, duration_ms=12_000.0))])
-    document = read_toml(folder / "endive.toml") | {
-        "storage": {"provider": "constant", "latency_ms": 100.0},
-        "catalog": {"type": "service", "latency_ms": 20.0},
-    }
+    document = read_toml(folder / "endive.toml") | SLOW
     closed = {"kind": "closed", "clients": 2, "think_ms": {"distribution": "fixed", "ms": 8_000.0}}
     document["source"][0] |= {"runtime": {"distribution": "fixed", "ms": 0.0}, "arrivals": closed, "keeps_table": True}
-    columns = read_columns(folder / "trace.csv")
+    seen = read_trace(folder)
 
-    observed = as_observed(document, columns, tmp_path / "trace.csv", statements={"unknown"}).document
+    observed = as_observed(document, seen, tmp_path / "trace.csv", statements={"unknown"}).document
 
     table = Simulation(parse_config(observed)).run(0).transactions.sort_by("submit_ms")
     rows = zip(*(table[key].to_pylist() for key in ("source", "submit_ms", "commit_start_ms")), strict=True)
     assert [(("unknown", "unknown~2")[n % 2], 10_000.0 * n, float(LOAD_MS if n < 2 else 0)) for n in range(12)] == [
         (name, submitted, begun - submitted) for name, submitted, begun in rows
     ]
-    stage = Stage(columns, read_findings(folder))
-    assert ["unknown"] == [*stage.run(document, 2, tmp_path, lambda done: None)]
+    stage = Stage(seen, read_findings(folder))
+    assert ["unknown"] == [*stage.run(document, 2, tmp_path)]
 
 
 def test_whoever_has_waited_longest_is_the_client_of_the_next_statement():
-    columns = {
-        "timestamp": [f"2026-03-01T12:00:{second:02}Z" for second in (0, 1, 2, 9, 10)],
-        "source": ["a", "a", "b", "a", "a"],
-        "duration_ms": ["5000", "2000", "", "1000", "3000"],
-    }
+    known = {"operation": "append", "runtime_ms": None, "attempts": None, "is_committed": True, "reason": ""}
+    told = ((0, "a", 5_000.0), (1, "a", 2_000.0), (2, "b", None), (9, "a", 1_000.0), (10, "a", 3_000.0))
+    rows = [TraceRow(begin_us=10**6 * at_s, source=name, duration_ms=ms, **known) for at_s, name, ms in told]
 
-    assert [0, 1, 0, 1, 0] == client_numbers(columns, {"a": 2})
-    assert [0, 0, 0, 0, 0] == client_numbers(columns, {})
+    assert [0, 1, 0, 1, 0] == client_numbers(rows, {"a": 2})
+    assert [0, 0, 0, 0, 0] == client_numbers(rows, {})
 
 
 def _submissions_ms(folder, tmp_path) -> list[float]:
-    columns, document = read_columns(folder / "trace.csv"), read_toml(folder / "endive.toml")
+    document = read_toml(folder / "endive.toml")
     document["storage"] = {"provider": "constant", "latency_ms": 5_000.0}
     document["source"][0]["runtime"] = {"distribution": "fixed", "ms": 0.0}
-    observed = as_observed(document, columns, tmp_path / "trace.csv").document
+    observed = as_observed(document, read_trace(folder), tmp_path / "trace.csv").document
     simulation = Simulation(parse_config(observed))
     results = [simulation.run(0, engine=engine) for engine in ("reference", "compiled")]
     assert results[0].fingerprint == results[1].fingerprint
@@ -171,9 +162,8 @@ def test_a_part_of_a_history_in_which_a_source_does_nothing_is_run_without_it(tm
         for each in early.commits
     )
     (folder,) = write_folder(tmp_path / "seen", [observe(replace(early, commits=(*early.commits, *late)))])
-    columns, _ = read_history(folder)
     document = given_document(folder, profile=None, catalog_profile=None, assumed=STORE)
-    stage = Stage(columns, read_findings(folder))
+    stage = Stage(read_trace(folder), read_findings(folder))
 
-    assert {"unknown", "late"} == set(stage.run(document, 2, tmp_path, lambda done: None))
-    assert {"unknown"} == set(stage.shortened(12).run(document, 2, tmp_path, lambda done: None))
+    assert {"unknown", "late"} == set(stage.run(document, 2, tmp_path))
+    assert {"unknown"} == set(stage.shortened(12).run(document, 2, tmp_path))

@@ -18,7 +18,7 @@ from endive.observation.tables.io_properties import GUARDED, IMPLEMENTATION
 pytest.importorskip("pyiceberg")
 pytest.importorskip("obstore")
 
-SECONDS = 0.6  # for a server that never ends; others are given what a busy machine takes
+SECONDS = 0.2  # for a server that never ends; others are given what a busy machine takes
 WALL_S_MAX = 60.0  # of a machine that may be busy: a server that drips would hold us for ever
 
 
@@ -48,7 +48,7 @@ def catalog_at(uri: str, **more):
     ("path", "told"),
     [
         (ENDLESS, "catalog 'far': the server 127.0.0.1 answers more than 1,000,000 bytes; so much is not read."),
-        (DRIPPING, "catalog 'far': the server 127.0.0.1 gave no complete answer within 0.6 s."),
+        (DRIPPING, "catalog 'far': the server 127.0.0.1 gave no complete answer within 0.2 s."),
     ],
 )
 def test_a_catalog_that_does_not_end_is_given_up(path, told):
@@ -120,7 +120,7 @@ def test_a_list_of_tables_whose_pages_do_not_end_is_given_up():
         opened = replace(catalog_at(address), seconds_max=SECONDS)
         told = refusal(lambda: table_names(opened, "nowhere"))
 
-    assert "catalog 'far': its list of tables gave no complete answer within 0.6 s." == told
+    assert "catalog 'far': its list of tables gave no complete answer within 0.2 s." == told
 
 
 def test_the_catalog_of_another_machine_names_no_file_of_this_one(tmp_path, monkeypatch):
@@ -139,7 +139,7 @@ def test_the_catalog_of_another_machine_names_no_file_of_this_one(tmp_path, monk
     ("path", "told"),
     [
         (ENDLESS, "is larger than 1,000,000 bytes; so much is not read."),
-        (DRIPPING, "gave no complete answer within 0.6 s."),
+        (DRIPPING, "gave no complete answer within 0.2 s."),
         (REDIRECTING, "leads elsewhere: the server sends on to http://169.254.169.254, not followed."),
         ("/nowhere", "cannot be read: the server answers 404 Not Found."),
     ],
@@ -164,7 +164,7 @@ def measure(url: str, endpoint: str, tmp_path):
     ("bucket", "told"),
     [
         (ENDLESS, "the store's answer to a GET is larger than 1,024 bytes; so much is not read."),
-        (DRIPPING, "gave no complete answer within 0.6 s."),
+        (DRIPPING, "gave no complete answer within 0.2 s."),
         (REDIRECTING, "the store's answer to a GET leads elsewhere: the server sends on to http://169.254.169.254"),
         ("/other", "the store returns other bytes than were written to it, so it is not measured."),
     ],
@@ -185,6 +185,7 @@ def test_a_store_that_does_not_answer_for_itself_is_not_measured(bucket, told, t
 
 def test_a_store_that_redirects_once_it_is_measured_leads_nowhere(tmp_path, monkeypatch):
     monkeypatch.setattr("endive.observation.measurement.store_probe.rehearse", lambda *_: None)
+    monkeypatch.setattr("endive.observation.measurement.store_probe.CLEANING_PAUSE_S", 0.0)
     with serving(answers={"*": b"x"}) as (other, asked):
         elsewhere = other.replace("127.0.0.1", "localhost")
         with serving(elsewhere=f"{elsewhere}/latest") as (address, _):

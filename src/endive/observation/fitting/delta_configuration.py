@@ -54,12 +54,13 @@ def delta_configuration(history: TableHistory, sources: Sequence[FittedSource]) 
             assumed.append(f"{work}: no log of a table tells how long a statement works before it commits")
         if source.kind in READING and not source.logged_read:
             assumed.append(f'source.{source.name}.read = "{read_of(source, history.shape)}": no log tells the filter')
+    files = {"data_files": history.shape.data_files} if are_files_known(history.shape) else {}
     document: dict[str, Any] = {
         "simulation": {"duration_ms": round(duration_ms(history, sources), 3)},
         "experiment": {"label": history.name},
         "storage": {"provider": provider},
         "catalog": partitions_section(history.shape),
-        "table": {"format": DELTA, **_files(history)},
+        "table": {"format": DELTA, **files},
         "delta": delta,
         "source": [_source(source, history, client, level) for source in sources],
     }
@@ -74,21 +75,16 @@ def _client(sources: Sequence[FittedSource]) -> tuple[str, dict[str, int]]:
     return ("delta_rs" if is_rs else "spark"), others
 
 
-def _files(history: TableHistory) -> dict[str, Any]:
-    files = history.shape.data_files
-    return {"data_files": files} if are_files_known(history.shape) else {}
-
-
 def _source(source: FittedSource, history: TableHistory, client: str, level: str | None) -> dict[str, Any]:
     """``[[source]]``, with the files and partitions that its commits touched."""
     shape = history.shape
     table: dict[str, Any] = {
         "name": source.name,
         "arrivals": source.arrivals.table,
-        "operation_types": source.operation_types,
+        "operation_types": {source.kind: 1.0},
         "runtime": source.work,
-        "keeps_table": source.arrivals.table["kind"] == "closed",
     }
+    table |= {"keeps_table": True} if source.arrivals.table["kind"] == "closed" else {}
     table |= {key: value for key, value in (("start_ms", source.start_ms), ("stop_ms", source.stop_ms)) if value}
     if source.kind in READING:
         table["read"] = read_of(source, shape)
@@ -100,4 +96,4 @@ def _source(source: FittedSource, history: TableHistory, client: str, level: str
         table["touched_files"] = min(source.touched_files, shape.data_files or 1)
     if partitions_section(shape) and source.partitions:
         table["partitions"] = {"count": min(source.partitions, shape.partitions or 1)}
-    return {key: value for key, value in table.items() if value is not False or key != "keeps_table"}
+    return table

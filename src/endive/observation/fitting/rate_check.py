@@ -108,7 +108,7 @@ def settle(
     settled, told = _with_work(document, sources, window_ms)
     settled, more = _with_reads(settled, sources, window_ms)
     rates = simulate(settled, sources, window_ms)
-    return settled, [_check(source, settled, rates[source.name]) for source in sources], told + more
+    return settled, [check(source, settled, rates[source.name]) for source in sources], told + more
 
 
 def settle_again(document: Mapping[str, Any], rates: Mapping[str, Any], window_ms: float) -> list[RateCheck]:
@@ -119,21 +119,7 @@ def settle_again(document: Mapping[str, Any], rates: Mapping[str, Any], window_m
     names = {each["name"] for each in document["source"]}
     kept = {name: each for name, each in rates.items() if name in names and _is_whole(each)}
     simulated = _simulate(document, {name: each["tried"] for name, each in kept.items()}, window_ms) if kept else {}
-    return [
-        RateCheck(
-            name=name,
-            seen=each["seen"],
-            interval=count_interval(each["seen"]),
-            simulated=simulated[name].committed - each["down"],
-            submitted=simulated[name].submitted - each["down"],
-            reason=simulated[name].reason,
-            arrivals=str(_section(document, name)["arrivals"]["kind"]),
-            tried=each["tried"],
-            seen_reason=each["seen_reason"],
-            down=each["down"],
-        )
-        for name, each in kept.items()
-    ]
+    return [_compare(name, each, document, simulated[name]) for name, each in kept.items()]
 
 
 def _is_whole(rate: Any) -> bool:
@@ -194,26 +180,32 @@ def _seen(source: FittedSource) -> int:
     return sum(commit.is_committed for commit in source.commits)
 
 
-def _check(source: FittedSource, document: Mapping[str, Any], found: Simulated) -> RateCheck:
+def check(source: FittedSource, document: Mapping[str, Any], found: Simulated) -> RateCheck:
+    """One source of a configuration held against what was seen of it."""
+    reasons = Counter(commit.reason for commit in source.commits if not commit.is_committed)
+    seen = {
+        "seen": _seen(source),
+        "tried": len(source.commits),
+        "seen_reason": reasons.most_common(1)[0][0] if reasons else "",
+        "down": source.arrivals.down_ms / source.arrivals.gap_mean_ms,
+    }
+    return _compare(source.name, seen, document, found)
+
+
+def _compare(name: str, seen: Mapping[str, Any], document: Mapping[str, Any], found: Simulated) -> RateCheck:
     """In the long run it ran for all of the time; what was seen, while it was not down."""
-    seen, down = _seen(source), source.arrivals.down_ms / source.arrivals.gap_mean_ms
     return RateCheck(
-        name=source.name,
-        seen=seen,
-        interval=count_interval(seen),
-        simulated=found.committed - down,
-        submitted=found.submitted - down,
+        name=name,
+        seen=seen["seen"],
+        interval=count_interval(seen["seen"]),
+        simulated=found.committed - seen["down"],
+        submitted=found.submitted - seen["down"],
         reason=found.reason,
-        arrivals=str(_section(document, source.name)["arrivals"]["kind"]),
-        tried=len(source.commits),
-        seen_reason=_usual_reason(source),
-        down=down,
+        arrivals=str(_section(document, name)["arrivals"]["kind"]),
+        tried=seen["tried"],
+        seen_reason=seen["seen_reason"],
+        down=seen["down"],
     )
-
-
-def _usual_reason(source: FittedSource) -> str:
-    counted = Counter(commit.reason for commit in source.commits if not commit.is_committed)
-    return counted.most_common(1)[0][0] if counted else ""
 
 
 def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -307,13 +299,13 @@ def _with_reads(
         section = _section(changed, source.name)
         first = {key: section[key] for key in ("read", "runtime")}
         unsaid = "no summary tells the filter of a statement"
-        if _check(source, changed, rates[source.name]).holds:
+        if check(source, changed, rates[source.name]).holds:
             told.append(f'source.{source.name}.read = "{first["read"]}": {unsaid}')
             continue
         before = f'"{first["read"]}" the model commits {rates[source.name].committed:,.0f} of {_seen(source):,}'
         for read, work in _narrower(source, first, is_partitioned=is_partitioned):
             section |= {"read": read, "runtime": work}
-            if _check(source, changed, simulate(changed, sources, window_ms)[source.name]).holds:
+            if check(source, changed, simulate(changed, sources, window_ms)[source.name]).holds:
                 idle = f" and runtime = {work['ms']:g} ms" if work != first["runtime"] else ""
                 told.append(f'source.{source.name}.read = "{read}"{idle}: {unsaid}; with {before}')
                 break

@@ -66,11 +66,6 @@ class FittedSource:
     stop_ms: float | None
 
     @property
-    def operation_types(self) -> dict[str, float]:
-        """The one kind it commits."""
-        return {self.kind: 1.0}
-
-    @property
     def engine(self) -> str:
         """Of its commits; they share it."""
         return self.commits[0].engine
@@ -106,12 +101,10 @@ class FittedSource:
         section: dict[str, Any] = {
             "name": self.name,
             "arrivals": self.arrivals.table,
-            "operation_types": self.operation_types,
+            "operation_types": {self.kind: 1.0},
             "runtime": self.work,
         }
-        for key, value in (("start_ms", self.start_ms), ("stop_ms", self.stop_ms)):
-            if value is not None:
-                section[key] = value
+        section |= {key: ms for key, ms in (("start_ms", self.start_ms), ("stop_ms", self.stop_ms)) if ms is not None}
         if self.kind == "validated_overwrite":
             section |= self._overwrite(settings)
         if self.engine in COMMIT_PATHS:
@@ -190,9 +183,7 @@ def _work(commits: Sequence[Commit], kind: str, arrivals: FittedArrivals) -> tup
     whole = [float(each.duration_ms or 0.0) for each in commits if each.is_statement and each.runtime_ms is None]
     if any(told) or whole:
         return quantile_table(told or whole), False
-    if told:
-        return NO_WORK, False
-    if kind not in WORKING_KINDS:
+    if told or kind not in WORKING_KINDS:
         return NO_WORK, False
     return {"distribution": "fixed", "ms": round(min(WORK_ASSUMED_MS, arrivals.gap_mean_ms / 2.0), 3)}, True
 
@@ -241,7 +232,7 @@ def _runtime_filter_ms(own: Sequence[Commit], everybody: Sequence[Commit]) -> fl
     moved = [commit for commit in own if commit.reason == TABLE_MOVED]
     if not moved:
         return 0.0
-    ends_us = sorted(_end_us(commit) for commit in everybody if commit.is_committed)
+    ends_us = sorted(commit.end_us for commit in everybody if commit.is_committed)
     met = sorted(ms for commit in own if (ms := _first_rival_ms(commit, ends_us)) < (commit.duration_ms or 0.0))
     if len(met) < len(moved):  # some of those who moved the table are in no log; it filtered before it failed
         return max(1.0, *(commit.duration_ms or 0.0 for commit in moved))
@@ -253,7 +244,3 @@ def _first_rival_ms(commit: Commit, ends_us: Sequence[int]) -> float:
     """From its beginning to the first commit that ended after it."""
     place = bisect_right(ends_us, commit.time_us)
     return (ends_us[place] - commit.time_us) / 1000.0 if place < len(ends_us) else float("inf")
-
-
-def _end_us(commit: Commit) -> int:
-    return commit.time_us + round(1000.0 * (commit.duration_ms or 0.0)) if commit.is_submission else commit.time_us

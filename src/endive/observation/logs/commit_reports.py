@@ -16,7 +16,7 @@ from typing import Any, Final
 from endive.config.printable import printable
 from endive.errors import ObservationError
 from endive.intake import parse_json, read_lines, refused_as
-from endive.observation.history import TableHistory
+from endive.observation.history import Commit, TableHistory
 
 _UNIT_MS: Final = {
     "nanoseconds": 1e-6,
@@ -92,17 +92,13 @@ def join_reports(history: TableHistory, reports: list[CommitReport]) -> TableHis
             "Give the reports of this table; snapshots that were expired cannot be joined."
         )
     commits = tuple(_join(commit, by_id.get(commit.snapshot_id or 0)) for commit in history.commits)
-    notes = history.notes
-    if unknown:
-        notes = (
-            *notes,
-            f"{history.name}: {len(unknown)} of {len(by_id)} reports name snapshots the table does not have (first: "
-            f"{unknown[0]}); they are left out.",
-        )
-    return replace(history, commits=commits, notes=notes)
+    if not unknown:
+        return history.changed(commits=commits)
+    told = f"{len(unknown)} of {len(by_id)} reports name snapshots the table does not have (first: {unknown[0]})"
+    return history.changed(f"{history.name}: {told}; they are left out.", commits=commits)
 
 
-def _join(commit: Any, report: CommitReport | None) -> Any:
+def _join(commit: Commit, report: CommitReport | None) -> Commit:
     if report is None:
         return commit
     return replace(

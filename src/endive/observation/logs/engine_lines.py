@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from endive.config.printable import printable
 from endive.errors import ObservationError
 from endive.intake import read_lines, refused_as
-from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, TableShape, in_order, refuse_too_many
+from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, history_of_log, refuse_too_many
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.tables.snapshots import kind_of
 
@@ -26,7 +26,7 @@ BYTES_MAX: Final = 512 * 2**20
 LINE_MAX: Final = 4_000  # of what is read of a line
 FLINK: Final = "flink"
 KAFKA: Final = "kafka-connect"
-_TIME: Final = re.compile(r"^\W{0,3}(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)[.,](\d{3})\d{0,6}(Z|[+-]\d\d:?\d\d)?")
+_TIME: Final = re.compile(r"^\W{0,3}(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)[.,](\d{3})\d{0,6}(Z|[+-]\d\d:?\d\d)?")
 _COMMITTED: Final = re.compile(
     r"Committed (?P<what>[\w -]{1,40}?) to table: (?P<table>\S{1,300}?)(?:, branch: \S+)?, checkpointId "
     r"(?P<id>\d{1,19}) in (?P<ms>\d{1,12}) ms"
@@ -72,16 +72,8 @@ def read_engine_lines(path: Path) -> list[TableHistory]:
     notes = ["times without a zone are taken as UTC."]
     if failed and len(tables) > 1:
         notes.append(f"{len(failed)} failures name no table, and the log is of {len(tables)}: they are left out.")
-    return [
-        TableHistory(
-            name=name,
-            commits=in_order([*commits, *(failed if len(tables) == 1 else ())]),
-            shape=TableShape(snapshots=0),
-            has_outcomes=True,
-            notes=tuple(f"{name}: {note}" for note in notes),
-        )
-        for name, commits in tables.items()
-    ]
+    of_all = failed if len(tables) == 1 else ()
+    return [history_of_log(name, [*commits, *of_all], *notes) for name, commits in tables.items()]
 
 
 def _entries(path: Path) -> Iterator[_Entry]:
@@ -106,16 +98,11 @@ def _time_us(line: str) -> int | None:
     match = _TIME.match(line)
     if match is None:
         return None
-    year, month, day, hour, minute, second, ms = (int(part) for part in match.groups()[:7])
+    date, time, ms, zone = match.groups()
     try:
-        moment = datetime(year, month, day, hour, minute, second, 1000 * ms, tzinfo=UTC)
+        return round(datetime.fromisoformat(f"{date}T{time}.{ms}{zone or 'Z'}").timestamp() * 1e6)
     except ValueError:
         return None
-    zone = match.group(8)
-    shift_min = 0
-    if zone and zone != "Z":
-        shift_min = (60 * int(zone[1:3]) + int(zone[-2:])) * (1 if zone[0] == "+" else -1)
-    return round(moment.timestamp() * 1e6) - 60_000_000 * shift_min
 
 
 def _read_committed(entry: _Entry, attempts: int) -> tuple[str, Commit] | None:

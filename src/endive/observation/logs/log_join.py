@@ -35,7 +35,7 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     reported = [commit for commit in joined if commit.is_reported and commit.runtime_ms is not None]
     oldest_us = oldest_snapshot_us(history)
     matched = {id(row) for row in same.values()}
-    early = {id(row) for row in log.commits if id(row) not in matched and _end_us(row) < oldest_us - SLACK_US}
+    early = {id(row) for row in log.commits if id(row) not in matched and row.end_us < oldest_us - SLACK_US}
     kept = sum(id(row) in early for row in made) if history.expired else 0
     added = [
         replace(
@@ -48,7 +48,7 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
         for commit in log.commits
         if (id(commit) in early and history.expired) or (id(commit) not in early and not commit.is_committed)
     ]
-    notes = [*history.notes, *log.notes]
+    notes = [*log.notes]
     if kept:
         notes.append(f"{history.name}: {kept} commits are older than the oldest snapshot; the log alone tells them.")
     if len(same) + kept < len(made):
@@ -63,7 +63,7 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     if len(same) < len(history.commits):
         rest = len(history.commits) - len(same)
         notes.append(f"{history.name}: the log does not know {rest} of {len(history.commits)} snapshots; they stay.")
-    return replace(history, commits=in_order([*joined, *added]), has_outcomes=log.has_outcomes, notes=tuple(notes))
+    return history.changed(*notes, commits=in_order([*joined, *added]), has_outcomes=log.has_outcomes)
 
 
 def _kind(commit: Commit, engine: str | None) -> str:
@@ -93,7 +93,7 @@ def without_early_rows(history: TableHistory) -> TableHistory:
         f"but do not know {unknown} of the {len(snapshots)} snapshots; what other writers did then is gone, so the "
         "history begins with the oldest snapshot."
     )
-    return replace(history, commits=late, notes=(*history.notes, note))
+    return history.changed(note, commits=late)
 
 
 def _overwrite(row: Commit, settings: Mapping[str, str]) -> str:
@@ -116,7 +116,7 @@ def _matches(snapshots: Sequence[Commit], rows: Sequence[Commit]) -> dict[int, C
         elif row.snapshot_id is None:
             unnamed.append(row)
     times = [commit.time_us for commit in snapshots]
-    reaches = [(row, _within(row, times)) for row in sorted(unnamed, key=_end_us)]
+    reaches = [(row, _within(row, times)) for row in sorted(unnamed, key=lambda row: row.end_us)]
     engines = _likely_engines(snapshots, reaches)
     names = {commit.writer for commit in snapshots}
     for row, places in reaches:
@@ -134,14 +134,13 @@ def _matches(snapshots: Sequence[Commit], rows: Sequence[Commit]) -> dict[int, C
 
 def _away_us(row: Commit, time_us: int) -> tuple[int, int]:
     """How far a snapshot lies outside the row's statement, then how far from its end."""
-    end_us = _end_us(row)
-    return max(0, row.time_us - time_us, time_us - end_us), abs(end_us - time_us)
+    return max(0, row.time_us - time_us, time_us - row.end_us), abs(row.end_us - time_us)
 
 
 def _within(row: Commit, times: Sequence[int]) -> range:
     """Places of the snapshots that were stamped while the row's statement ran, or nearly."""
     low_us = row.time_us - (SLACK_US if row.duration_ms is not None else REACH_US)
-    return range(bisect_left(times, low_us), bisect_right(times, _end_us(row) + SLACK_US))
+    return range(bisect_left(times, low_us), bisect_right(times, row.end_us + SLACK_US))
 
 
 def _likely_engines(snapshots: Sequence[Commit], reaches: Sequence[tuple[Commit, range]]) -> dict[str, str]:
@@ -173,7 +172,7 @@ def _distance(
     for row, places in rows:
         own = [place for place in places if _is_of(snapshots[place], engine, row.operation)]
         if own:
-            nearest.append(min(abs(_end_us(row) - snapshots[place].time_us) for place in own))
+            nearest.append(min(abs(row.end_us - snapshots[place].time_us) for place in own))
     surplus = abs(count - len(rows)) / max(count, len(rows))
     return len(rows) - len(nearest), (median(nearest) if nearest else 0.0) * (1.0 + surplus), engine
 
@@ -181,10 +180,6 @@ def _distance(
 def _is_of(commit: Commit, engine: str, operation: str) -> bool:
     """Whether a snapshot that no log has claimed yet is of that sort."""
     return (commit.engine, commit.operation, commit.is_submission) == (engine, operation, False)
-
-
-def _end_us(row: Commit) -> int:
-    return row.time_us + round(1000.0 * (row.duration_ms or 0.0))
 
 
 def _engines(snapshots: Sequence[Commit], found: dict[int, Commit]) -> dict[str, str]:

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from endive.config.printable import printable
 from endive.errors import IntakeError, ObservationError
-from endive.intake import open_regular, parse_json, read_lines, refused_as
-from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, TableShape, in_order, refuse_too_many
+from endive.intake import is_count, open_regular, parse_json, read_lines, refused_as
+from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, history_of_log, refuse_too_many
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.tables.snapshots import kind_of
 
@@ -108,16 +108,7 @@ def read_event_log(path: Path) -> list[TableHistory]:
         )
     if log.running:
         notes.append(f"{len(log.running)} statements had not ended when the log did; they are left out.")
-    return [
-        TableHistory(
-            name=name,
-            commits=in_order(commits),
-            shape=TableShape(snapshots=0),
-            has_outcomes=True,
-            notes=tuple(f"{name}: {note}" for note in notes),
-        )
-        for name, commits in log.tables.items()
-    ]
+    return [history_of_log(name, commits, *notes) for name, commits in log.tables.items()]
 
 
 def _events(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -161,7 +152,7 @@ def _take(log: _Log, event: Mapping[str, Any]) -> None:
 
 def _number(event: Mapping[str, Any], key: str) -> int:
     value = event.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= TIME_MS_MAX else -1
+    return value if is_count(value, TIME_MS_MAX) else -1
 
 
 def _begin(log: _Log, event: Mapping[str, Any]) -> None:

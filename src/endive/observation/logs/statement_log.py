@@ -15,7 +15,7 @@ from typing import Final
 from endive.config.printable import printable
 from endive.config.values import abridge
 from endive.errors import ObservationError
-from endive.observation.history import OPERATIONS, UNKNOWN, Commit, TableHistory, TableShape, in_order, refuse_too_many
+from endive.observation.history import OPERATIONS, UNKNOWN, Commit, TableHistory, history_of_log, refuse_too_many
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.tables.snapshots import kind_of
 from endive.workload.trace import epoch_us, time_us
@@ -71,19 +71,13 @@ def read_log(path: Path) -> list[TableHistory]:
 
 
 def _history(name: str, commits: list[Commit], has_outcomes: bool) -> TableHistory:
-    notes = [f"{name}: a log says nothing of the table's size; its sizes are Endive's defaults."]
+    notes = ["a log says nothing of the table's size; its sizes are Endive's defaults."]
     if not has_outcomes:
-        notes.append(f"{name}: the log has no column outcome, so that every row is taken as committed.")
+        notes.append("the log has no column outcome, so that every row is taken as committed.")
     back = sum(after.time_us < before.time_us for before, after in itertools.pairwise(commits))
     if back:
-        notes.append(f"{name}: the log's clock goes back {back} times; its rows are taken in the order of their times.")
-    return TableHistory(
-        name=name,
-        commits=in_order(commits),
-        shape=TableShape(snapshots=0),
-        has_outcomes=has_outcomes,
-        notes=tuple(notes),
-    )
+        notes.append(f"the log's clock goes back {back} times; its rows are taken in the order of their times.")
+    return history_of_log(name, commits, *notes, has_outcomes=has_outcomes)
 
 
 def _operation(path: Path, row: int, cell: Cell) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from endive.errors import ObservationError
-from endive.observation.measurement.clients import run_clients
+from endive.observation.measurement.clients import run_clients, timed
 from endive.observation.measurement.snapshot_list import REQUESTS as LONG_REQUESTS
 from endive.observation.measurement.snapshot_list import LongAnswers, measure_long_answers
 from endive.observation.tables.catalogs import OpenCatalog, one_line, pyiceberg
@@ -54,13 +54,10 @@ def probe_catalog(
     total = planned_requests(opened.kind)
     with one_line(f"catalog '{opened.name}'", opened.secrets), _scratch_table(opened.catalog, namespace) as name:
         for index in range(SAMPLES):
-            begin_s = time.perf_counter()
-            table = opened.catalog.load_table(name)
-            measured.load_ms.append(1000.0 * (time.perf_counter() - begin_s))
-            begin_s = time.perf_counter()
-            with table.io.new_input(table.metadata_location).open() as file:
-                content = file.read()
-            measured.metadata_read_ms.append(1000.0 * (time.perf_counter() - begin_s))
+            load_ms, table = timed(opened.catalog.load_table, name)
+            read_ms, content = timed(_read_metadata, table)
+            measured.load_ms.append(load_ms)
+            measured.metadata_read_ms.append(read_ms)
             _write_beside(table, content, measured)
             progress(2 * (index + 1), total)
         if opened.kind == REST:
@@ -74,9 +71,14 @@ def probe_catalog(
     return measured
 
 
+def _read_metadata(table: Any) -> bytes:
+    with table.io.new_input(table.metadata_location).open() as file:
+        return bytes(file.read())
+
+
 def _write_beside(table: Any, content: bytes, found: CatalogMeasured) -> None:
     """How long the client takes to write a metadata file, as it does for a commit; the file goes with the table."""
-    io: Any = table.io.unguarded(table.location()) if hasattr(table.io, "unguarded") else table.io
+    io = _unguarded(table)
     place = f"{table.metadata_location.rpartition('/')[0]}/{NAME}{secrets.token_hex(4)}.json"
     begin_s = time.perf_counter()
     with suppress(Exception):  # a client that may not write there: a commit behind REST writes nothing itself
@@ -84,6 +86,11 @@ def _write_beside(table: Any, content: bytes, found: CatalogMeasured) -> None:
             file.write(content)
         found.metadata_write_ms.append(1000.0 * (time.perf_counter() - begin_s))
         io.delete(place)
+
+
+def _unguarded(table: Any) -> Any:
+    """The table's FileIO as it writes and deletes."""
+    return table.io.unguarded(table.location()) if hasattr(table.io, "unguarded") else table.io
 
 
 @contextmanager
@@ -116,8 +123,7 @@ def _scratch_table(catalog: Any, namespace: str | None) -> Iterator[str]:
 
 def _remove_files(table: Any) -> None:
     """What purging leaves: metadata files of commits that were refused, which no version of the table names."""
-    io: Any = getattr(table, "io", None)
-    io = io.unguarded(table.location()) if hasattr(io, "unguarded") else io
+    io: Any = None if table is None else _unguarded(table)
     if not hasattr(io, "fs_by_scheme"):
         return  # only PyIceberg's Arrow FileIO can list a folder
     scheme, host, path = io.parse_location(table.location())

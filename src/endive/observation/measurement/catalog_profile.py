@@ -8,7 +8,7 @@ Seidmann's approximation for several workers). What the profile gives for what w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
@@ -66,27 +66,20 @@ def curve_of(measured: CatalogMeasured, *, kind: str) -> Curve:
     return Curve(load_ms=load_ms, read_ms=read_ms, write_ms=write_ms, commits_ms=commits, is_rest=is_rest)
 
 
-def waits_ms(curve: Curve, workers: int, work_ms: float, clients: Sequence[int]) -> dict[int, float]:
-    """What one request waits, by number of clients that load and commit in turn."""
-    visits = curve.visits + 1  # and the load before it
-    alone_ms = curve.load_ms + curve.commits_ms[min(curve.commits_ms)]
-    waits, queued = {}, 0.0
-    for count in range(1, max(clients) + 1):
-        own_ms = work_ms / workers
-        served_ms = own_ms * (1.0 + queued)
-        turn_ms = alone_ms + visits * (served_ms - own_ms)
-        queued = count / turn_ms * visits * served_ms
-        waits[count] = served_ms - own_ms
-    return {count: waits[count] for count in clients}
-
-
 def commits_of(curve: Curve, workers: int, work_ms: float) -> dict[int, float]:
-    """How long commits take with so many workers, by number of clients."""
-    alone_ms = curve.commits_ms[min(curve.commits_ms)]
+    """How long commits take with so many workers, by number of clients that load and commit in turn."""
+    commit_ms = curve.commits_ms[min(curve.commits_ms)]
     if workers == 0:
-        return dict.fromkeys(curve.commits_ms, alone_ms)
-    waits = waits_ms(curve, workers, work_ms, list(curve.commits_ms))
-    return {count: alone_ms + curve.visits * waits[count] for count in curve.commits_ms}
+        return dict.fromkeys(curve.commits_ms, commit_ms)
+    visits = curve.visits + 1  # and the load before it
+    own_ms = work_ms / workers
+    waits_ms, queued = [0.0], 0.0
+    for count in range(1, max(curve.commits_ms) + 1):
+        served_ms = own_ms * (1.0 + queued)
+        turn_ms = curve.load_ms + commit_ms + visits * (served_ms - own_ms)
+        queued = count / turn_ms * visits * served_ms
+        waits_ms.append(served_ms - own_ms)  # what one request waits
+    return {count: commit_ms + curve.visits * waits_ms[count] for count in curve.commits_ms}
 
 
 def misfit(curve: Curve, given: Mapping[int, float]) -> float:

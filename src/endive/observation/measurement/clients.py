@@ -1,10 +1,20 @@
-"""Clients side by side, each as fast as it can: how a store and a catalog are measured under load."""
+"""Calls timed, and clients side by side, each as fast as it can: how stores and catalogs are measured."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def timed(call: Callable[..., T], *given: Any) -> tuple[float, T]:
+    """How long a call took, in ms, and what it returned."""
+    begin_s = time.perf_counter()
+    answer = call(*given)
+    return 1000.0 * (time.perf_counter() - begin_s), answer
 
 
 def run_clients(clients: int, turns: int, end_s: float, turn: Callable[[], None]) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from endive.errors import ConfigError
-from endive.storage import CAS, DELETE, HEAD, READ, WRITE, load_profile
+from endive.storage import DELETE, HEAD, READ, WRITE, load_profile
 
 SIZES_BYTES: Final = (8 * 1024, 64 * 1024, 1024 * 1024)
 CLIENTS: Final = (1, 2, 4, 8, 16)
@@ -72,7 +72,7 @@ class ProbePlan:
             return None
         prices = load_profile(self.provider).prices
         codes = {"put": WRITE, "get": READ, "head": HEAD, "delete": DELETE, "list": WRITE}
-        fallback = {HEAD: READ, DELETE: WRITE, CAS: WRITE}
+        fallback = {HEAD: READ, DELETE: WRITE}
         total = 0.0
         for name, count in self.requests.items():
             price = prices.get(codes[name]) or prices.get(fallback.get(codes[name], codes[name]))

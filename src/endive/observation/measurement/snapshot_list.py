@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Final
 
+from endive.observation.measurement.clients import timed
 from endive.observation.tables.catalogs import pyiceberg
 
 SNAPSHOTS: Final = 1500  # about a MiB
@@ -73,27 +74,21 @@ def measure_long_answers(catalog: Any, name: str, end_s: float) -> LongAnswers |
         answers.list_bytes = sum(len(each.model_dump_json(by_alias=True, exclude_none=True)) for each in snapshots)
         text = told.model_dump_json(by_alias=True)
         for _ in _turns(end_s):
-            answers.long_ms.append(_took_ms(lambda: catalog.load_table(name)))
-            answers.parse_ms.append(_took_ms(lambda: type(told).model_validate_json(text)))
+            answers.long_ms.append(timed(catalog.load_table, name)[0])
+            answers.parse_ms.append(timed(type(told).model_validate_json, text)[0])
     except Exception:
         return None
     finally:
         with suppress(Exception):  # the table is dropped in any case
             ids = [each.snapshot_id for each in snapshots]
             catalog.commit_table(table, (), (updates.RemoveSnapshotsUpdate(snapshot_ids=ids),))
-    answers.short_ms = [_took_ms(lambda: catalog.load_table(name)) for _ in _turns(end_s)]
+    answers.short_ms = [timed(catalog.load_table, name)[0] for _ in _turns(end_s)]
     is_enough = min(len(answers.long_ms), len(answers.short_ms)) > WARM_UPS
     return answers if is_enough else None
 
 
 def _turns(end_s: float) -> Iterator[int]:
     return (turn for turn in range(WARM_UPS + LOADS) if time.monotonic() < end_s)
-
-
-def _took_ms(call: Callable[[], object]) -> float:
-    begin_s = time.perf_counter()
-    call()
-    return 1000.0 * (time.perf_counter() - begin_s)
 
 
 def _snapshots(table: Any) -> list[Any]:

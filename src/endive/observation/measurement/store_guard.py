@@ -34,6 +34,7 @@ class Credentials:
     usual: tuple[str, ...]  # as variables, to be told
     ways: tuple[tuple[str, ...], ...]
     domains: tuple[str, ...]  # where stores of the kind and their credentials are, if no endpoint is named
+    service: str = ""  # the property that names the service of a machine whose role gives them
 
 
 _AWS: Final = Credentials(
@@ -48,6 +49,7 @@ _AWS: Final = Credentials(
         ("metadata_endpoint",),
     ),
     ("amazonaws.com", "amazonaws.com.cn", "169.254.170.2", "169.254.170.23"),
+    "metadata_endpoint=http://169.254.169.254",
 )
 _GOOGLE: Final = Credentials(
     ("google_",),
@@ -78,6 +80,7 @@ _AZURE: Final = Credentials(
         ("msi_endpoint",),
     ),
     ("core.windows.net", "fabric.microsoft.com", "login.microsoftonline.com"),
+    "msi_endpoint=...",
 )
 KINDS: Final = {
     "s3": _AWS,
@@ -88,7 +91,6 @@ KINDS: Final = {
 GCLOUD: Final = Path(".config", "gcloud", "application_default_credentials.json")
 NOWHERE: Final = "http://127.0.0.1:1"  # where the way to every other host leads; nothing listens there
 PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
-SERVICES: Final = {"s3": "metadata_endpoint=http://169.254.169.254", "az": "msi_endpoint=..."}
 
 
 def refuse_without_credentials(url: str, options: Mapping[str, str], environ: Mapping[str, str] | None = None) -> None:
@@ -102,8 +104,7 @@ def refuse_without_credentials(url: str, options: Mapping[str, str], environ: Ma
     if any(given.issuperset(way) for way in kind.ways) or (kind is _GOOGLE and (Path.home() / GCLOUD).is_file()):
         return
     missing = [name for name in kind.usual if _plain(name, kind) not in given]
-    service = SERVICES.get("s3" if kind is _AWS else "az" if kind is _AZURE else "")
-    hint = f", or --property {service} on a machine whose role gives them" if service else ""
+    hint = f", or --property {kind.service} on a machine whose role gives them" if kind.service else ""
     raise ObservationError(
         f"{scheme}:// needs credentials, and {' and '.join(missing or kind.usual)} is not set. Set it, or give the "
         f"same with --property (skip_signature=true for a store that asks for none{hint})."

@@ -6,7 +6,6 @@ measured: a failure is counted, and too many of them end the measurement.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import os
 import secrets
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from endive.errors import IntakeError, ObservationError
-from endive.observation.measurement.clients import run_clients
+from endive.observation.measurement.clients import run_clients, timed
 from endive.observation.measurement.probe_plan import CLIENTS, REHEARSED, SIZES_BYTES, ProbePlan
 from endive.observation.measurement.store_guard import keep_to_its_hosts, refuse_without_credentials, rehearse
 from endive.observation.secrets import redact
@@ -28,7 +27,6 @@ CLIENT_OPTIONS: Final = {"allow_http": True, "connect_timeout": "5s", "timeout":
 CLEANING_TRIES: Final = 3
 CLEANING_PAUSE_S: Final = 1.0
 EXTRA: Final = "Install obstore: pip install 'endive[lake]'."
-OPERATIONS: Final = ("put", "head", "get", "delete")
 Progress = Callable[[int, int], None]
 
 
@@ -157,12 +155,6 @@ def _reason(error: Exception) -> str:
     return f"the store failed: {text}."
 
 
-def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    begin_s = time.perf_counter()
-    answer = call()
-    return 1000.0 * (time.perf_counter() - begin_s), answer
-
-
 def _serial(store: Any, prefix: str, plan: ProbePlan, found: Measured, end_s: float, progress: Progress) -> None:
     """One client, one request after another; each object is written, asked for, read and removed."""
     obstore = library()
@@ -172,14 +164,10 @@ def _serial(store: Any, prefix: str, plan: ProbePlan, found: Measured, end_s: fl
             if time.monotonic() >= end_s:
                 return
             path = f"{prefix}/{size}-{index}"
-            calls: dict[str, Callable[[], Any]] = {
-                "put": functools.partial(obstore.put, store, path, content),
-                "head": functools.partial(obstore.head, store, path),
-                "get": functools.partial(_read, obstore, store, path, size),
-                "delete": functools.partial(obstore.delete, store, path),
-            }
-            for operation in OPERATIONS:
-                _count(found, operation, size, calls[operation])
+            _count(found, "put", size, obstore.put, store, path, content)
+            _count(found, "head", size, obstore.head, store, path)
+            _count(found, "get", size, _read, obstore, store, path, size)
+            _count(found, "delete", size, obstore.delete, store, path)
             progress(found.requests, plan.total)
 
 
@@ -194,10 +182,10 @@ def _read(obstore: Any, store: Any, path: str, size: int) -> None:
         raise ObservationError(f"the store returns other bytes than were written to it: {size:,} became {read:,}.")
 
 
-def _count(measured: Measured, operation: str, size: int, call: Callable[[], Any]) -> None:
+def _count(measured: Measured, operation: str, size: int, call: Callable[..., Any], *given: Any) -> None:
     measured.requests += 1
     try:
-        took_ms, _ = _timed(call)
+        took_ms, _ = timed(call, *given)
     except Exception as error:
         _tolerate(measured, error)
         return
@@ -250,7 +238,7 @@ def _swap_step(store: Any, prefix: str, clients: int, swaps: int, found: Measure
     step = SwapStep()
 
     def swap() -> None:
-        head_ms, meta = _timed(lambda: obstore.head(store, path))
+        head_ms, meta = timed(obstore.head, store, path)
         begin_s = time.perf_counter()
         times = step.success_ms
         try:

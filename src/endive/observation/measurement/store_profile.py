@@ -6,7 +6,7 @@ Small objects get the quantiles that were measured; table metadata, which grows,
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -30,30 +30,25 @@ def profile_document(
     measured: Measured, *, name: str, title: str, date: str, provider: str | None = None
 ) -> dict[str, Any]:
     """The tables of a profile file; what a client of such a store does besides is taken from ``provider``'s profile."""
+    said_by = f"endive measure store, {date}:"
 
-    def source(count: int, what: str) -> str:
-        return f"endive measure store, {date}: {count} {what}"
+    def law(values: Sequence[float], what: str) -> dict[str, Any]:
+        return {**quantile_table(values), "source": f"{said_by} {len(values)} {what}"}
 
     capabilities = ["read", "write"]
     latency: dict[str, Any] = {}
     for operation, key in (("get", "read"), ("put", "write"), ("head", "head"), ("delete", "delete")):
         values = measured.latencies_ms.get((operation, SMALL_BYTES), [])
         if values:
-            what = f"{operation.upper()} requests of {SMALL_BYTES // 1024} KiB, one after another"
-            latency[key] = {**quantile_table(values), "source": source(len(values), what)}
+            latency[key] = law(values, f"{operation.upper()} requests of {SMALL_BYTES // 1024} KiB, one after another")
     document: dict[str, Any] = {"name": name, "title": title, "vintage": MEASURED}
     alone = measured.swaps.get(1)
     if alone is not None and alone.success_ms:
         capabilities.append("cas")
-        latency["cas"] = {
-            "success": {
-                **quantile_table(alone.success_ms),
-                "source": source(len(alone.success_ms), "swaps by one client"),
-            }
-        }
+        latency["cas"] = {"success": law(alone.success_ms, "swaps by one client")}
         refused = [ms for step in measured.swaps.values() for ms in step.refused_ms]
         if refused:
-            latency["cas"]["failure"] = {**quantile_table(refused), "source": source(len(refused), "refused swaps")}
+            latency["cas"]["failure"] = law(refused, "refused swaps")
     document |= {"capabilities": capabilities, "latency": latency}
     growing = {key: _growing(measured, operation, date) for operation, key in (("get", "read"), ("put", "write"))}
     objects = {key: table for key, table in growing.items() if table is not None}
@@ -67,7 +62,7 @@ def profile_document(
     if "cas" in capabilities:
         share = fit_share(measured.swaps)
         puts = sum(step.puts for step in measured.swaps.values())
-        document["legs"] = {"cas": share, "source": source(puts, "swaps by 1 to 16 clients, played again")}
+        document["legs"] = {"cas": share, "source": f"{said_by} {puts} swaps by 1 to 16 clients, played again"}
         tried = [document, *({**document, "contention": {"cas": each}} for each in _contentions(measured, date))]
         document = min(tried, key=lambda each: _misfit(each, measured))
     _mark_measured(document)
@@ -85,26 +80,17 @@ def _mark_measured(table: dict[str, Any]) -> None:
 
 def profile_text(document: dict[str, Any], comments: Sequence[str]) -> str:
     """As a TOML file, comments first."""
-    lines = [f"# {comment}" for comment in comments]
-    tables: list[str] = []
-    _write(document, "", lines, tables)
-    return "\n".join([*lines, *tables]) + "\n"
+    return "".join(f"# {comment}\n" for comment in comments) + "\n\n".join(_blocks(document, "")) + "\n"
 
 
-def _write(table: dict[str, Any], path: str, lines: list[str], tables: list[str]) -> None:
+def _blocks(table: dict[str, Any], path: str) -> Iterator[str]:
     """Values first, then tables; the innermost tables, which hold a distribution, as tables of their own."""
-    for key, value in table.items():
-        if not isinstance(value, dict) or key in ("penalty", "delay"):
-            lines.append(f"{key_text(key)} = {value_text(value)}")
-    for key, value in table.items():
-        if isinstance(value, dict) and key not in ("penalty", "delay"):
-            inner: list[str] = []
-            name = f"{path}.{key_text(key)}" if path else key_text(key)
-            deeper: list[str] = []
-            _write(value, name, inner, deeper)
-            if inner:
-                tables.extend(["", f"[{name}]", *inner])
-            tables.extend(deeper)
+    tables = {key: value for key, value in table.items() if isinstance(value, dict) and key not in ("penalty", "delay")}
+    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in table.items() if key not in tables]
+    if lines:
+        yield "\n".join([f"[{path}]", *lines] if path else lines)
+    for key, value in tables.items():
+        yield from _blocks(value, f"{path}.{key_text(key)}" if path else key_text(key))
 
 
 def _growing(measured: Measured, operation: str, date: str) -> dict[str, Any] | None:

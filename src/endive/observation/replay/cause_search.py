@@ -1,8 +1,8 @@
 """If the model does not explain a table: which single change of what was assumed explains most of it?
 
 Each change is replayed with few seeds, and judged by how far off its figures are and those that tell causes apart
-(``evidence``), beside what too few commits leave open. Changes that explain as much are named with it. What is found is
-where to look next, not a proof: two assumptions that are wrong can hide each other.
+(``evidence_of``), beside what too few commits leave open. Changes that explain as much are named with it. What is found
+is where to look next, not a proof: two assumptions that are wrong can hide each other.
 """
 
 from __future__ import annotations

@@ -15,17 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from endive.observation.exact_intervals import Z_95, share_interval
-from endive.observation.logs.statement_log import FAILED
+from endive.observation.folder import TraceRow
 from endive.vocabulary import REASONS
-from endive.workload.trace import epoch_us
-from endive.workload.trace_file import is_empty
 
 RATE_ALLOWED: Final = 0.05
 DURATION_ALLOWED: Final = 0.10
@@ -34,6 +31,8 @@ QUANTILES: Final = (0.5, 0.95)
 COMMIT_P50: Final = "commit P50"
 BAND: Final = (0.025, 0.975)
 COUNT_MIN: Final = 8  # fewer commits have no quantiles worth comparing
+ATTEMPTS_TOLD: Final = (1, 2)  # of commits that tell causes apart
+MIDDLE: Final = 0.5
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -128,53 +127,33 @@ class Figure:
         return bool(not self.holds and low - self._margin <= self.model <= high + self._margin)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One row of a trace."""
-
-    end_ms: float
-    took_ms: float | None
-    work_ms: float | None
-    attempts: int | None
-    is_made: bool
-    reason: str
-
-
-def seen_of_trace(columns: Mapping[str, list[Any]], split: AbstractSet[str] = frozenset()) -> dict[str, Seen]:
+def seen_of_trace(rows: Sequence[TraceRow], split: AbstractSet[str] = frozenset()) -> dict[str, Seen]:
     """The real commits of each source of an observed folder; the work of a statement is no part of its commit.
 
     Of a source in ``split``, what a row has as its duration is a whole statement if it does not tell its work.
     """
-    rows: dict[str, list[_Row]] = {}
-    names = ("timestamp", "source", "duration_ms", "runtime_ms", "attempts", "outcome", "reason")
-    for row, cells in enumerate(zip(*(columns[name] for name in names), strict=True), start=1):
-        when, name, duration, runtime, attempts, outcome, reason = cells
-        whole_ms = None if is_empty(duration) else float(duration)
-        work_ms = None if is_empty(runtime) else float(runtime)
-        if whole_ms is None or work_ms is None:
-            took_ms = None if name in split else whole_ms
-        else:
-            took_ms = max(0.0, whole_ms - work_ms)
-        begin_ms = epoch_us(Path("trace.csv"), row, "timestamp", when) / 1000.0
-        tries = None if is_empty(attempts) else int(attempts)
-        told = "" if is_empty(reason) else str(reason)
-        rows.setdefault(name, []).append(
-            _Row(begin_ms + (whole_ms or 0.0), took_ms, work_ms, tries, str(outcome) not in FAILED, told)
-        )
-    return {name: _seen(own) for name, own in rows.items()}
+    by_source: dict[str, list[TraceRow]] = {}
+    for row in rows:
+        by_source.setdefault(row.source, []).append(row)
+    return {name: _seen(own, is_split=name in split) for name, own in by_source.items()}
 
 
-def _seen(rows: Sequence[_Row]) -> Seen:
-    made, lost = [row for row in rows if row.is_made], [row for row in rows if not row.is_made]
+def _seen(rows: Sequence[TraceRow], *, is_split: bool) -> Seen:
+    made, lost = [row for row in rows if row.is_committed], [row for row in rows if not row.is_committed]
+    took_ms = [
+        row.duration_ms if row.runtime_ms is None else max(0.0, row.duration_ms - row.runtime_ms)
+        for row in made
+        if row.duration_ms is not None and not (is_split and row.runtime_ms is None)
+    ]
     return Seen(
-        times_ms=np.sort(np.array([row.end_ms for row in made], dtype=np.float64)),
-        durations_ms=np.array([row.took_ms for row in made if row.took_ms is not None], dtype=np.float64),
+        times_ms=np.sort(np.array([row.begin_ms + (row.duration_ms or 0.0) for row in made], dtype=np.float64)),
+        durations_ms=np.array(took_ms, dtype=np.float64),
         attempts=np.array([row.attempts for row in made if row.attempts is not None], dtype=np.int64),
         failed=len(lost),
         ended=len(rows),
         lost_attempts=np.array([row.attempts for row in lost if row.attempts is not None], dtype=np.int64),
         reasons=dict(Counter(row.reason for row in lost if row.reason)),
-        work_ms=np.array([row.work_ms for row in made if row.work_ms is not None], dtype=np.float64),
+        work_ms=np.array([row.runtime_ms for row in made if row.runtime_ms is not None], dtype=np.float64),
     )
 
 
@@ -211,13 +190,13 @@ def figures_of(
     if len(real.times_ms) < COUNT_MIN:
         return tuple(figures)
     if len(real.durations_ms) >= COUNT_MIN:
-        figures += [quantile_figure("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
+        figures += [_quantile_figure("commit", share, sides, lambda seen: seen.durations_ms) for share in QUANTILES]
     else:
-        figures += [quantile_figure("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
+        figures += [_quantile_figure("gap", share, sides, lambda seen: np.diff(seen.times_ms)) for share in QUANTILES]
     return tuple(figures)
 
 
-def make_figure(
+def _make_figure(
     name: str,
     unit: str,
     sides: Sides,
@@ -258,7 +237,7 @@ def _commits_per_hour(span_h: float, sides: Sides) -> Figure:
         half = Z_95 * math.sqrt(count)
         return max(0.0, count - half) / span_h, (count + half) / span_h
 
-    return make_figure("commits", "per hour", sides, rate, interval)
+    return _make_figure("commits", "per hour", sides, rate, interval)
 
 
 def _retried(*, is_of_all: bool) -> Callable[[Seen], tuple[int, int]]:
@@ -285,10 +264,10 @@ def _share(name: str, sides: Sides, count: Callable[[Seen], tuple[int, int]]) ->
         low, high = share_interval(part, whole)
         return 100.0 * low, 100.0 * high
 
-    return make_figure(name, "%", sides, percent, interval, allowed=SHARE_ALLOWED_POINTS, is_relative=False)
+    return _make_figure(name, "%", sides, percent, interval, allowed=SHARE_ALLOWED_POINTS, is_relative=False)
 
 
-def quantile_figure(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:
+def _quantile_figure(name: str, share: float, sides: Sides, values: Callable[[Seen], Floats]) -> Figure:
     """A quantile of times."""
 
     def at(seen: Seen) -> float:
@@ -298,7 +277,7 @@ def quantile_figure(name: str, share: float, sides: Sides, values: Callable[[See
     def interval(seen: Seen) -> tuple[float, float]:
         return order_interval(np.sort(values(seen)), share)
 
-    return make_figure(f"{name} P{round(100 * share)}", "ms", sides, at, interval, allowed=DURATION_ALLOWED)
+    return _make_figure(f"{name} P{round(100 * share)}", "ms", sides, at, interval, allowed=DURATION_ALLOWED)
 
 
 def order_interval(ordered: Floats, share: float) -> tuple[float, float]:
@@ -307,3 +286,47 @@ def order_interval(ordered: Floats, share: float) -> tuple[float, float]:
     half = Z_95 * math.sqrt(count * share * (1 - share))
     low, high = math.floor(count * share - half), math.ceil(count * share + half)
     return float(ordered[max(0, low)]), float(ordered[min(count - 1, high)])
+
+
+# ---- what tells causes apart ---------------------------------------------------------------------------
+#
+# Figures that no verdict counts: what an attempt took, and what was before the first. How long commits take depends on
+# how fast requests are and on how often writers meet; these depend on one of the two. A commit of one attempt met
+# nobody, and between its beginning and its first attempt a statement loads its table and works.
+
+
+def evidence_of(real: Seen, runs: Sequence[Seen], *, tells_work: bool) -> tuple[Figure, ...]:
+    """Such figures of one source, as far as it was seen; ``tells_work`` if its log tells work from commits."""
+    if not runs:
+        return ()
+    sides = Sides(real=real, runs=tuple(runs), changed=())
+    figures = []
+    for attempts in ATTEMPTS_TOLD if real.is_counted else ():
+        own = _of_attempts(attempts)
+        if len(own(real)) >= COUNT_MIN:
+            figures.append(_quantile_figure(f"commit of {attempts} attempts", MIDDLE, sides, own))
+    if tells_work and len(real.work_ms) >= COUNT_MIN:
+        figures.append(_before_commit(sides))
+    return tuple(figures)
+
+
+def _of_attempts(attempts: int) -> Callable[[Seen], Floats]:
+    def durations_ms(seen: Seen) -> Floats:
+        own: Floats = seen.durations_ms[seen.attempts == attempts]
+        return own
+
+    return durations_ms
+
+
+def _before_commit(sides: Sides) -> Figure:
+    """What was before the first attempt, by the limit of a whole statement: of nothing there is no tenth."""
+    whole_ms = float(np.median(sides.real.work_ms) + np.median(sides.real.durations_ms))
+
+    def middle(seen: Seen) -> float:
+        return float(np.median(seen.work_ms)) if len(seen.work_ms) else float("nan")
+
+    def interval(seen: Seen) -> tuple[float, float]:
+        return order_interval(np.sort(seen.work_ms), MIDDLE)
+
+    allowed_ms = DURATION_ALLOWED * whole_ms
+    return _make_figure("before the commit P50", "ms", sides, middle, interval, allowed=allowed_ms, is_relative=False)

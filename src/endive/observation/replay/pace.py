@@ -10,9 +10,8 @@ The pace is estimated from how long attempts took, and from nothing else: not fr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -21,9 +20,7 @@ import numpy.typing as npt
 from endive.objectives import duration_text
 from endive.observation.exact_intervals import chi_square_95
 from endive.observation.fitting.findings import iso
-from endive.observation.logs.statement_log import FAILED
-from endive.workload.trace import epoch_us
-from endive.workload.trace_file import is_empty
+from endive.observation.folder import TraceRow
 
 WINDOW_MS: Final = 60_000.0  # at least: much longer than a statement, which must not set the pace of its own window
 ROWS_PER_WINDOW: Final = 8  # on average, at least
@@ -87,35 +84,30 @@ def _translate(times_ms: Any, known: Floats, other: Floats) -> Any:
     return inside + np.minimum(0.0, times_ms - known[0]) + np.maximum(0.0, times_ms - known[-1])
 
 
-def find_pace(columns: Mapping[str, list[Any]]) -> Pace:
+def find_pace(rows: Sequence[TraceRow]) -> Pace:
     """The pace by how long attempts took; even if windows differ by no more than chance (95 %)."""
-    rows = list(_attempts_of(columns))
-    if len(rows) < WINDOWS_MIN * ROWS_PER_WINDOW:
+    known = list(_attempts_of(rows))
+    if len(known) < WINDOWS_MIN * ROWS_PER_WINDOW:
         return EVEN
-    times_ms, values = (np.array([row[at] for row in rows]) for at in (0, 2))
-    names = {name: number for number, name in enumerate(dict.fromkeys(group for _, group, _ in rows))}
-    group = np.array([names[each] for _, each, _ in rows])
+    times_ms, values = (np.array([each[at] for each in known]) for at in (0, 2))
+    names = {name: number for number, name in enumerate(dict.fromkeys(group for _, group, _ in known))}
+    group = np.array([names[each] for _, each, _ in known])
     begin_ms, span_ms = float(times_ms.min()), float(np.ptp(times_ms))
-    window_ms = max(WINDOW_MS, span_ms * ROWS_PER_WINDOW / len(rows))
+    window_ms = max(WINDOW_MS, span_ms * ROWS_PER_WINDOW / len(known))
     effects = window_effects(values, group, ((times_ms - begin_ms) // window_ms).astype(np.int64))
     if effects is None:
         return EVEN
     return Pace(begin_ms=begin_ms, window_ms=window_ms, factors=tuple(np.exp(effects).tolist()))
 
 
-def _attempts_of(columns: Mapping[str, list[Any]]) -> Iterator[tuple[float, tuple[Any, ...], float]]:
+def _attempts_of(rows: Sequence[TraceRow]) -> Iterator[tuple[float, tuple[Any, ...], float]]:
     """When each txn committed, whose it was and with how many attempts, and the logarithm of what one of them took."""
-    names = ("timestamp", "source", "duration_ms", "runtime_ms", "attempts", "outcome")
-    for row, cells in enumerate(zip(*(columns[name] for name in names), strict=True), start=1):
-        when, source, duration, work, attempts, outcome = cells
-        if is_empty(duration) or is_empty(attempts) or int(attempts) < 1:
-            continue
-        worked_ms = 0.0 if is_empty(work) else float(work)
-        took_ms = float(duration) - worked_ms
-        if took_ms > 0.0:
-            begin_ms = epoch_us(Path("trace.csv"), row, "timestamp", when) / 1000.0 + worked_ms
-            group = (source, is_empty(work), str(outcome) in FAILED, int(attempts))
-            yield begin_ms + took_ms / 2.0, group, math.log(took_ms / int(attempts))
+    for row in rows:
+        worked_ms = row.runtime_ms or 0.0
+        took_ms = (row.duration_ms or 0.0) - worked_ms
+        if row.attempts and took_ms > 0.0:
+            group = (row.source, row.runtime_ms is None, row.is_committed, row.attempts)
+            yield row.begin_ms + worked_ms + took_ms / 2.0, group, math.log(took_ms / row.attempts)
 
 
 def window_effects(values: Floats, group: Any, window: Any) -> Floats | None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from endive.answers.variation import scale_source
 from endive.config import apply_overrides, parse_overrides
 from endive.errors import ConfigError
-from endive.observation.folder import STORE_FILE, read_findings, read_history
+from endive.observation.folder import STORE_FILE, read_findings, read_trace
 from endive.observation.folder_memory import given_document, read_memory
 from endive.observation.replay.cause_search import Cause, find_cause
 from endive.observation.replay.figures import Figure, Seen
@@ -115,14 +115,14 @@ def replay(
     then, and whenever that profile is used again, the replay goes by the pace of the attempts seen.
     """
     findings = read_findings(folder)
-    columns, _ = read_history(folder)
+    rows = read_trace(folder)
     document = given_document(folder, profile=profile, catalog_profile=catalog_profile, assumed=assumed)
-    seen_pace = find_pace(columns)
+    seen_pace = find_pace(rows)
     is_fit_kept = profile is None and FIT in (read_memory(folder) or {}).get("assumed", [])
     pace = seen_pace if is_fitted or is_fit_kept else EVEN
-    stage = Stage(columns, findings, pace)
+    stage = Stage(rows, findings, pace)
     is_changed = scale != 1.0 or bool(overrides)
-    runs = max(2, min(seeds, TXNS_MAX // max(1, len(columns["source"]))))
+    runs = max(2, min(seeds, TXNS_MAX // max(1, len(rows))))
     total = runs * (2 if is_changed else 1)
     with tempfile.TemporaryDirectory(prefix="endive-replay-") as scratch:
         place = Path(scratch)

@@ -7,7 +7,7 @@ latency was fitted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,16 +19,13 @@ from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.fitting.findings import REPORTS, STATEMENTS, TIMED
 from endive.observation.fitting.rate_check import moved
 from endive.observation.fitting.sources import NO_WORK
-from endive.observation.folder import TRACE_FILE
-from endive.observation.logs.statement_log import FAILED
+from endive.observation.folder import TRACE_FILE, TraceRow
 from endive.observation.replay.cause_search import Trial, misfit
-from endive.observation.replay.evidence import evidence_of
-from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, seen_of_trace
+from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, evidence_of, figures_of, seen_of_trace
 from endive.observation.replay.latency_fit import Latency, fit_latencies, write_profile
 from endive.observation.replay.pace import EVEN, Pace
 from endive.observation.replay.trace import MARGIN_MS, Trace, as_observed, loading_ms, plain_name, reads_back
 from endive.simulation import Simulation
-from endive.workload.trace_file import is_empty
 
 SEARCH_SEEDS: Final = 3
 FIT_SEEDS: Final = (2, 4)  # at least, and of a short history at most
@@ -36,6 +33,11 @@ FIT_TXNS: Final = 2_000  # in the runs of one trial, or the fewest seeds
 WORK_PASSES: Final = 2
 SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
 COLUMNS: Final = ("submit_ms", "commit_start_ms", "total_latency_ms", "attempts")
+Progress = Callable[[int], None]
+
+
+def _say_nothing(runs_done: int) -> None:
+    """The progress of runs that nobody waits for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,33 +51,27 @@ class SourceReplay:
 class Stage:
     """A history, and the model that runs it."""
 
-    def __init__(self, columns: Mapping[str, list[Any]], findings: Mapping[str, Any], pace: Pace = EVEN) -> None:
-        self._columns = columns
+    def __init__(self, rows: Sequence[TraceRow], findings: Mapping[str, Any], pace: Pace = EVEN) -> None:
+        self._rows = rows
         self._findings = findings
         self._pace = pace
         told = [each for each in findings.get("sources") or [] if isinstance(each, dict)]
         self._statements = frozenset(str(e["name"]) for e in told if e.get("durations_of") in (STATEMENTS, TIMED))
         self._timed = frozenset(str(e["name"]) for e in told if e.get("durations_of") == TIMED)
-        split = {
-            str(name)
-            for name, work, outcome in zip(columns["source"], columns["runtime_ms"], columns["outcome"], strict=True)
-            if not is_empty(work) and str(outcome) not in FAILED
-        }
+        split = {row.source for row in rows if row.runtime_ms is not None and row.is_committed}
         self.whole = self._statements - split  # nobody tells their work from their commits
-        self._real = seen_of_trace(columns, self._statements & split)
+        self._real = seen_of_trace(rows, self._statements & split)
 
     def shortened(self, rows_max: int) -> Stage:
         """The same with the first rows alone."""
-        if len(self._columns["source"]) <= rows_max:
-            return self
-        return Stage({name: cells[:rows_max] for name, cells in self._columns.items()}, self._findings, self._pace)
+        return self if len(self._rows) <= rows_max else Stage(self._rows[:rows_max], self._findings, self._pace)
 
     def paced(self, pace: Pace) -> Stage:
         """The same by another clock."""
-        return Stage(self._columns, self._findings, pace)
+        return Stage(self._rows, self._findings, pace)
 
     def run(
-        self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Callable[[int], None]
+        self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Progress = _say_nothing
     ) -> dict[str, list[Seen]]:
         """Every source begins to commit when it did."""
         trace = self._as_observed(document, scratch)
@@ -91,7 +87,7 @@ class Stage:
     def _as_observed(self, document: Mapping[str, Any], scratch: Path) -> Trace:
         return as_observed(
             timed(document, self._findings),
-            self._columns,
+            self._rows,
             scratch / TRACE_FILE,
             statements=self._statements,
             timed=self._timed,
@@ -104,7 +100,7 @@ class Stage:
         base: Mapping[str, Any],
         runs: int,
         scratch: Path,
-        progress: Callable[[int], None],
+        progress: Progress,
     ) -> dict[str, list[Seen]]:
         """Every source submits by its fitted law, at the usual pace: what would happen if."""
         untold_ms = self._untold_ms(self._as_observed(base, scratch).document)
@@ -137,10 +133,10 @@ class Stage:
             return {**apply_overrides(document, {}), "storage": storage, "catalog": catalog}
 
         least, most = FIT_SEEDS
-        seeds = max(least, min(most, FIT_TXNS // max(1, len(part._columns["source"]))))
+        seeds = max(least, min(most, FIT_TXNS // max(1, len(part._rows))))
 
         def run(changed: Mapping[str, Any]) -> dict[str, list[Seen]]:
-            return part.run(changed, seeds, scratch, lambda done: None)
+            return part.run(changed, seeds, scratch)
 
         is_catalog_fitted = is_catalog_fitted and "latency" not in document.get("catalog", {})
         tried = []
@@ -152,7 +148,7 @@ class Stage:
                 part._share_work(fitted)
             for _ in range(WORK_PASSES if self.whole else 0):
                 part._move_work(fitted, run(fitted))
-            tried.append((misfit(part.judge(fitted, scratch)), latency, fitted))
+            tried.append((misfit(part._judge(part.run(fitted, SEARCH_SEEDS, scratch))), latency, fitted))
         _, latency, fitted = min(tried, key=lambda each: each[0])
         write_profile(latency, profile)
         return fitted
@@ -174,16 +170,12 @@ class Stage:
                 if len(sides[1]):
                     source["runtime"] = moved(source["runtime"], float(np.median(sides[0]) - np.median(sides[1])))
 
-    def judge(self, document: Mapping[str, Any], scratch: Path) -> list[tuple[str, Figure]]:
-        """The figures of a few runs."""
-        return self._judge(self.run(document, SEARCH_SEEDS, scratch, lambda done: None))
-
     def _judge(self, runs: Mapping[str, list[Seen]]) -> list[tuple[str, Figure]]:
         return [(source.name, figure) for source in self.compare(runs, {}) for figure in source.figures]
 
     def try_cause(self, document: Mapping[str, Any], scratch: Path) -> Trial:
         """The figures of a few runs, and those that tell causes apart."""
-        runs = self.run(document, SEARCH_SEEDS, scratch, lambda done: None)
+        runs = self.run(document, SEARCH_SEEDS, scratch)
         split = self._statements - self.whole - self._timed
         evidence = [
             (name, figure)
@@ -219,7 +211,7 @@ class Stage:
         document: Mapping[str, Any],
         untold_ms: Mapping[str, float],
         runs: int,
-        progress: Callable[[int], None],
+        progress: Progress,
         to_real: Callable[[Any], Any] = lambda times_ms: times_ms,
     ) -> dict[str, list[Seen]]:
         """What each run of the model gives for each source; durations without what the history leaves out of them."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -20,17 +20,15 @@ import numpy as np
 
 from endive.config import apply_overrides, parse_config
 from endive.observation.fitting.sources import NO_WORK
+from endive.observation.folder import TraceRow
 from endive.observation.history import APPEND
 from endive.observation.replay.pace import EVEN, Pace
 from endive.simulation import Simulation
 from endive.workload import ICEBERG_OPERATIONS
-from endive.workload.trace import epoch_us
-from endive.workload.trace_file import is_empty
 
 APPEND_KINDS = ("merge_append", "fast_append")
 MARGIN_MS = 60_000.0  # after the last commit, for it to end
 
-Columns = Mapping[str, list[Any]]
 BySource = Mapping[str, float]
 NOTHING: BySource = {}
 RELOAD = "reload"
@@ -48,7 +46,7 @@ class Trace(NamedTuple):
 
 def as_observed(
     document: Mapping[str, Any],
-    columns: Columns,
+    rows: Sequence[TraceRow],
     path: Path,
     *,
     statements: AbstractSet[str] = frozenset(),
@@ -60,14 +58,14 @@ def as_observed(
     Sources in ``statements`` begin their work at the times of the history, not their commits; their work has the
     loading of the table in it, and that of those in ``timed`` also its reading back, which is after Iceberg's timer.
     """
-    first = _trace(document, columns, pace, path).document
+    first = _trace(document, rows, pace, path).document
     leads_ms = _before_commit_ms(first)
     spared_ms = loading_ms(first) if statements else {}
     if reads_back(first):
         spared_ms |= {name: 2.0 * spared_ms[name] for name in timed if name in spared_ms}
     return _trace(
         document,
-        columns,
+        rows,
         pace,
         path,
         {name: ms for name, ms in leads_ms.items() if name not in statements},
@@ -111,7 +109,7 @@ def _before_commit_ms(document: Mapping[str, Any]) -> dict[str, float]:
 
 def _trace(
     document: Mapping[str, Any],
-    columns: Columns,
+    rows: Sequence[TraceRow],
     pace: Pace,
     path: Path,
     leads_ms: BySource = NOTHING,
@@ -120,35 +118,25 @@ def _trace(
     """The sources with their trace, each row by ``leads_ms`` before its time, with ``spared_ms`` less of work."""
     observed = apply_overrides(document, {})
     weights = {source["name"]: source.get("operation_types", {}) for source in observed["source"]}
-    serial = one_at_a_time(columns)
+    serial = one_at_a_time(rows)
     staying = _staying_clients(observed["source"], serial)
-    rows = []
-    blank = [""] * len(columns["source"])
-    cells = zip(
-        columns["timestamp"],
-        columns["operation"],
-        columns["source"],
-        columns.get("runtime_ms", blank),
-        client_numbers(columns, staying),
-        strict=True,
-    )
-    for row, (when, operation, name, work, client) in enumerate(cells, start=1):
-        seen_ms = epoch_us(path, row, "timestamp", when) / 1000.0
-        even_ms = float(pace.to_even(seen_ms))
+    submitted = []
+    for row, client in zip(rows, client_numbers(rows, staying), strict=True):
+        even_ms = float(pace.to_even(row.begin_ms))
         left = ""
-        if not is_empty(work):
-            worked_ms = float(pace.to_even(seen_ms + float(work))) - even_ms
-            left = f"{max(0.0, worked_ms - spared_ms.get(name, 0.0)):.3f}"
-        submit_us = round(1000.0 * (even_ms - leads_ms.get(name, 0.0)))
-        rows.append((submit_us, name, client, _kind(operation, weights[name]), left))
-    rows.sort()
-    first_us = rows[0][0]
+        if row.runtime_ms is not None:
+            worked_ms = float(pace.to_even(row.begin_ms + row.runtime_ms)) - even_ms
+            left = f"{max(0.0, worked_ms - spared_ms.get(row.source, 0.0)):.3f}"
+        submit_us = round(1000.0 * (even_ms - leads_ms.get(row.source, 0.0)))
+        submitted.append((submit_us, row.source, client, _kind(row.operation, weights[row.source]), left))
+    submitted.sort()
+    first_us = submitted[0][0]
     lines: dict[str, list[str]] = {}
-    for when_us, name, client, kind, work in rows:
+    for when_us, name, client, kind, work in submitted:
         lines.setdefault(_copy_name(name, client), ["submit_ms,kind,runtime_ms"]).append(
             f"{(when_us - first_us) / 1000.0:.3f},{kind},{work}"
         )
-    observed["simulation"]["duration_ms"] = (rows[-1][0] - first_us) / 1000.0 + max(leads_ms.values(), default=0.0)
+    observed["simulation"]["duration_ms"] = (submitted[-1][0] - first_us) / 1000.0 + max(leads_ms.values(), default=0.0)
     observed["simulation"]["duration_ms"] += MARGIN_MS
     copies = [
         {**source, "name": _copy_name(source["name"], client)}
@@ -166,20 +154,15 @@ def _trace(
     return Trace(observed, first_us / 1000.0)
 
 
-def one_at_a_time(columns: Columns) -> set[str]:
+def one_at_a_time(rows: Sequence[TraceRow]) -> set[str]:
     """Sources of which no statement began before the one before it had ended: one client, that waits."""
     ends_us: dict[str, int] = {}
     overlapping = set()
-    cells = zip(columns["timestamp"], columns["source"], columns["duration_ms"], strict=True)
-    begun = [
-        (epoch_us(Path("trace.csv"), row, "timestamp", when), str(name), duration)
-        for row, (when, name, duration) in enumerate(cells, start=1)
-    ]
-    for begin_us, name, duration in sorted(begun, key=lambda each: each[0]):
-        if is_empty(duration) or begin_us < ends_us.get(name, begin_us) - CLOCK_US:
-            overlapping.add(name)
-            continue
-        ends_us[name] = begin_us + round(1000.0 * float(duration))
+    for row in sorted(rows, key=lambda each: each.begin_us):
+        if row.duration_ms is None or row.begin_us < ends_us.get(row.source, row.begin_us) - CLOCK_US:
+            overlapping.add(row.source)
+        else:
+            ends_us[row.source] = row.end_us
     return set(ends_us) - overlapping
 
 
@@ -192,24 +175,18 @@ def _staying_clients(sources: Any, serial: AbstractSet[str]) -> dict[str, int]:
     }
 
 
-def client_numbers(columns: Columns, clients: Mapping[str, int]) -> list[int]:
+def client_numbers(rows: Sequence[TraceRow], clients: Mapping[str, int]) -> list[int]:
     """Which client of its source each row is taken to be of, from 0: the one that has waited longest.
 
     Who it really was, no history tells. If all are busy, it is the one that is free first.
     """
-    numbers = [0] * len(columns["source"])
+    numbers = [0] * len(rows)
     free_us = {name: [(0, number) for number in range(count)] for name, count in clients.items()}
-    begun = [
-        (epoch_us(Path("trace.csv"), row, "timestamp", when), row)
-        for row, when in enumerate(columns["timestamp"], start=1)
-        if columns["source"][row - 1] in clients
-    ]
-    for begin_us, row in sorted(begun):
-        duration = columns["duration_ms"][row - 1]
-        waiting = free_us[columns["source"][row - 1]]
-        _, numbers[row - 1] = waiting[0]
-        end_us = begin_us + (0 if is_empty(duration) else round(1000.0 * float(duration)))
-        heapq.heapreplace(waiting, (end_us, numbers[row - 1]))
+    for place, row in sorted(enumerate(rows), key=lambda each: each[1].begin_us):
+        if row.source in clients:
+            waiting = free_us[row.source]
+            numbers[place] = waiting[0][1]
+            heapq.heapreplace(waiting, (row.end_us, numbers[place]))
     return numbers
 
 

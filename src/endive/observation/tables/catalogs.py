@@ -66,8 +66,10 @@ def open_catalog(
 ) -> OpenCatalog:
     """The catalog of that name in PyIceberg's own configuration, with ``properties`` on top, behind a guard."""
     library = pyiceberg("catalog")
-    known = _configured(properties)
-    secrets = secrets_in({**known.get(name, {}), **properties})
+    config: Mapping[str, Any] = pyiceberg("utils.config").Config().config
+    known = {str(each): dict(values or {}) for each, values in (config.get("catalog") or {}).items()}
+    own = {**known.get(name, {}), **properties}
+    secrets = secrets_in(own)
     if name not in known and not properties:
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
@@ -76,7 +78,6 @@ def open_catalog(
             f"no catalog is called '{name}'.{hint} PyIceberg's configuration (.pyiceberg.yaml, PYICEBERG_CATALOG__*) "
             f"has: {names}. Or give --property uri=..."
         )
-    own = {**known.get(name, {}), **properties}
     with one_line(f"catalog '{name}'", secrets):
         catalog = _load(library, name, properties, guard_properties(own, seconds_max))
         allowed.refuse_other_server(str(own.get("uri", "")), str(getattr(catalog, "uri", "")))
@@ -116,12 +117,7 @@ def _names(opened: OpenCatalog, name: str | None, tell: Tell) -> list[str]:
     if name is not None and "." in name and catalog.table_exists(name):
         return [name]
     namespaces = [".".join(each) for each in catalog.list_namespaces()]
-    if name is None:
-        chosen = namespaces
-    elif name in namespaces:
-        chosen = [name]
-    else:
-        chosen = []
+    chosen = [each for each in namespaces if name in (None, each)]
     if len(chosen) == 1:
         tables = [".".join(each) for each in catalog.list_tables(chosen[0])]
     else:
@@ -196,7 +192,7 @@ def read_metadata_file(
         files = _files(properties, seconds_max)
     except ObservationError:
         note = f"{name}: manifests were not counted, because PyIceberg is not installed."
-        return replace(history, notes=(*history.notes, note))
+        return history.changed(note)
     with one_line(f"'{redact(place, secrets)}'", secrets):
         return with_manifests(history, ManifestFiles(files, allowed.also(place)))
 
@@ -223,12 +219,6 @@ def _names_beside(path: Path) -> list[str]:
         return [each.name for each in path.parent.iterdir()]
     except (OSError, ValueError):
         return []
-
-
-def _configured(properties: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    config: Mapping[str, Any] = pyiceberg("utils.config").Config().config
-    catalogs = config.get("catalog") or {}
-    return {str(name): dict(values or {}) for name, values in catalogs.items()}
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from endive.config.printable import printable, printable_line
 from endive.errors import ObservationError
-from endive.intake import parse_json, read_bytes, read_lines, refused_as
+from endive.intake import is_count, parse_json, read_json, read_lines, refused_as
 from endive.observation.history import (
     APPEND,
     DELETE,
@@ -86,6 +86,11 @@ class _Tally:
     undated: int = 0
     bytes_read: int = 0
     actions: int = 0
+
+    @property
+    def total_files(self) -> int | None:
+        """Files of the table, if those before the first commit were counted."""
+        return None if self.unknown_files is None else len(self.files) + self.unknown_files
 
 
 @dataclass(slots=True)
@@ -168,11 +173,10 @@ def _hint(folder: Path) -> dict[str, int]:
     if not path.exists():
         return {}
     with refused_as(ObservationError):
-        content = read_bytes(path, bytes_max=COMMIT_BYTES_MAX, noun=f"a {HINT}")
-        hint = parse_json(content, name=f"'{path}'", bytes_max=COMMIT_BYTES_MAX)
+        hint = read_json(path, bytes_max=COMMIT_BYTES_MAX, noun=f"a {HINT}")
     names = {"version": "version", "numOfAddFiles": "numOfAddFiles", "num_of_add_files": "numOfAddFiles"}
     given = hint if isinstance(hint, dict) else {}
-    return {plain: given[name] for name, plain in names.items() if _is_count(given.get(name))}
+    return {plain: given[name] for name, plain in names.items() if is_count(given.get(name), COUNT_MAX)}
 
 
 def _interval(folder: Path) -> int | None:
@@ -258,7 +262,7 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
         sequence_number=version,
         added_files=len(added),
         removed_files=len(removed),
-        total_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
+        total_files=tally.total_files,
         added_bytes=changes.added_bytes,
         changed_partitions=len({*added.values(), *removed.values()}),
         runtime_ms=None if took is None else float(took),
@@ -343,15 +347,11 @@ def _text(value: Any) -> str:
     return printable(str(value))[:TEXT_CHARACTERS_MAX].strip() if is_plain else ""
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_MAX
-
-
 def _number(value: Any) -> int | None:
     """A count, which Delta Spark writes as a text."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < len(str(COUNT_MAX)):
         return int(value)
-    return value if _is_count(value) else None
+    return value if is_count(value, COUNT_MAX) else None
 
 
 def _partition(file: Mapping[str, Any]) -> Partition:
@@ -369,7 +369,7 @@ def _shape(tally: _Tally, newest: int, interval: int | None) -> TableShape:
         given = {ISOLATION: level} | ({INTERVAL: interval} if interval else {})
     return TableShape(
         snapshots=newest + 1,
-        data_files=None if tally.unknown_files is None else len(tally.files) + tally.unknown_files,
+        data_files=tally.total_files,
         partition_fields=fields,
         partitions=partitions,
         properties=(

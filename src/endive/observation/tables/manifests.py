@@ -76,15 +76,9 @@ class AvroInput:
         """Its bytes, without compression."""
         return BytesIO(self.content)
 
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A file that has been read, for whoever asks for it by its place."""
-
-    file: AvroInput
-
     def new_input(self, location: str) -> AvroInput:
-        return self.file
+        """Itself, for whoever asks for it by its place."""
+        return self
 
 
 def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
@@ -114,12 +108,10 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
         for manifest in manifests:
             _place(manifest, places)
         last = (size_bytes, manifests) if commit is chosen[-1] else last
-    notes = history.notes
+    notes = []
     if problem:
-        notes = (
-            *notes,
-            f"{history.name}: not all manifest lists could be read ({problem}); their manifests are not counted.",
-        )
+        told = f"not all manifest lists could be read ({problem}); their manifests are not counted."
+        notes.append(f"{history.name}: {told}")
     known = {own: tuple(sorted(names)) for own, names in places.items() if NOWHERE not in names}
     commits = tuple(
         replace(
@@ -131,10 +123,10 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
     )
     shape = history.shape
     if last is not None:
-        partitions, told = _partitions(history, last[1], io.afresh())
+        partitions, why_unknown = _partitions(history, last[1], io.afresh())
         shape = replace(_shape(history, last), partitions=partitions)
-        notes = (*notes, *told)
-    return replace(history, commits=commits, notes=notes, shape=shape)
+        notes += why_unknown
+    return history.changed(*notes, commits=commits, shape=shape)
 
 
 def _place(manifest: Any, places: dict[int, set[str]]) -> None:
@@ -163,8 +155,8 @@ def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFil
     partitions = set()
     try:
         for manifest in data:
-            prepared = _Prepared(io.new_input(manifest.manifest_path))  # getting it is not decoding it
-            read = partial(manifest.fetch_manifest_entry, prepared, discard_deleted=True)
+            file = io.new_input(manifest.manifest_path)  # getting it is not decoding it
+            read = partial(manifest.fetch_manifest_entry, file, discard_deleted=True)
             entries = io.decode(read, manifest.manifest_path)
             partitions |= {(manifest.partition_spec_id, str(entry.data_file.partition)) for entry in entries}
     except Exception as error:  # whatever the store or the file raises: the partitions stay unknown

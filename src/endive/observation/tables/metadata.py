@@ -55,17 +55,17 @@ def history_of(content: bytes, name: str, *, writer_key: str | None = None) -> T
             elif key in HEAD:
                 head[key] = value
         _check_head(head)
-    except MetadataError as error:
-        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({error}).") from None
-    except JSONDecodeError as error:
-        at = f"not JSON at character {error.pos}"
-        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({at}).") from None
-    except RecursionError:
-        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table (it is too deep).") from None
-    except ValueError:  # a whole number of thousands of digits
-        told = "a number has too many digits"
-        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({told}).") from None
+    except (ValueError, RecursionError) as error:
+        raise ObservationError(f"{name}: this is not the metadata of an Iceberg table ({_reason(error)}).") from None
     return _history(name, head, in_order(commits), len(content), snapshot_chars)
+
+
+def _reason(error: ValueError | RecursionError) -> str:
+    if isinstance(error, MetadataError):
+        return str(error)
+    if isinstance(error, JSONDecodeError):
+        return f"not JSON at character {error.pos}"
+    return "it is too deep" if isinstance(error, RecursionError) else "a number has too many digits"
 
 
 def _text(content: bytes, name: str) -> str:
