@@ -1,7 +1,5 @@
 """``catalog.profile``: a service by name fills in what the configuration leaves out."""
 
-import tomllib
-
 import pytest
 
 from endive.config import parse_config
@@ -27,29 +25,6 @@ def test_a_named_catalog_is_a_service_with_the_profiles_latency_and_flavour(name
     profile = catalog_profile(name)
     assert (catalog.type, catalog.service.flavour, catalog.latency) == ("service", profile.flavour, profile.latency)
     assert catalog.latency != Fixed(ms=1.0)
-
-
-def test_keys_that_are_given_go_before_the_profile():
-    written = {"profile": "polaris", "latency_ms": 20.0, "service": {"workers": 8, "flavour": "pointer"}}
-
-    catalog = parse_config({"catalog": written}).catalog
-
-    assert (catalog.latency, catalog.service.flavour) == (Fixed(ms=20.0), "pointer")
-    assert catalog.service.workers == 8
-
-
-def test_a_service_table_without_a_flavour_keeps_the_profiles():
-    catalog = parse_config({"catalog": {"profile": "polaris", "service": {"workers": 8, "server_retries": 2}}}).catalog
-
-    assert (catalog.service.flavour, catalog.service.server_retries) == ("rest", 2)
-
-
-def test_the_plain_form_of_a_named_catalog_means_the_same():
-    config = parse_config({"catalog": {"profile": "glue"}})
-
-    again = parse_config(tomllib.loads(config.to_toml()))
-
-    assert (again, again.config_hash()) == (config, config.config_hash())
 
 
 def test_a_configuration_that_names_no_catalog_hashes_as_before():

@@ -1,8 +1,5 @@
 """Names that were changed: the former ones give the same configuration, study and suite, and a note."""
 
-import json
-import re
-
 import pytest
 
 from endive.config import parse_config
@@ -27,27 +24,6 @@ def test_a_former_value_is_the_present_one_and_says_so(section, key, former, pre
         found = parse_config(document)
 
     assert expected.config_hash() == found.config_hash()
-
-
-NAMED = {
-    "storage": {"provider": "s3x", "objects": {"manifest": {"read": {"mean_ms": 30.0, "stddev_ms": 3.0}}}},
-    "catalog": {"type": "append", "log_entry_bytes": 120, "compaction_threshold_bytes": 9_000},
-    "transaction": {
-        "manifest_list_mode": "append",
-        "manifest_list_entry_bytes": 60,
-        "manifest_list_seal_threshold_bytes": 7_000,
-        "runtime": {"mean_ms": 900.0, "sigma": 1.0, "min_ms": 100.0},
-    },
-}
-
-
-def test_a_key_means_the_same_with_its_unit_and_without():
-    text = json.dumps(NAMED).replace("entry_bytes", "entry_size").replace("threshold_bytes", "threshold")
-    former, present = parse_config(json.loads(re.sub('"(mean|stddev|min)_ms"', r'"\1"', text))), parse_config(NAMED)
-
-    assert former == present
-    assert "1ef6630aac639e1d33fbe8f71f95209f" == present.config_hash()
-    assert {"log_entry_bytes": 120, "compaction_threshold_bytes": 9_000}.items() <= present.to_dict()["catalog"].items()
 
 
 def test_a_key_with_its_unit_and_without_must_agree():

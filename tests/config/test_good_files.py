@@ -17,21 +17,6 @@ CLOSED_LOOP, SPECIFICATION, APPEND_DESIGN = (
 )
 
 
-def test_an_empty_file_is_a_configuration_of_defaults(parse):
-    config = parse("")
-
-    assert {
-        "duration_ms": 3_600_000.0,
-        "seed": 42,
-        "warmup_ms": 900_000.0,
-        "cooldown_ms": 900_000.0,
-    }.items() <= config.simulation.model_dump().items()
-    assert ("s3", "measured", 4) == (config.storage.provider, config.storage.vintage, config.storage.max_parallel)
-    assert ("cas", 1, "catalog") == (config.catalog.type, config.catalog.num_tables, config.catalog.scope)
-    assert "iceberg" == config.commit.protocol
-    assert ["default"] == [source.name for source in config.sources]
-
-
 def test_the_closed_loop_file_means_what_it_says(parse):
     config = parse(CLOSED_LOOP)
     (source,) = config.sources
@@ -105,33 +90,6 @@ def test_the_design_accepts_a_log_entry_latency_and_does_not_charge_it(parse, re
     )
 
 
-def test_a_provider_that_can_append_is_the_default_where_one_is_needed(parse):
-    assert "s3x" == parse('[catalog]\ntype = "append"').storage.provider
-    assert "s3x" == parse('[transaction]\nmanifest_list_mode = "append"').storage.provider
-    assert "s3" == parse("").storage.provider
-
-
-def test_older_names_mean_the_present_ones(parse):
-    old = parse('[catalog]\nmode = "append"\nnum_tables = 9\n[transaction]\nntable.zipf = 1.5')
-    new = parse('[catalog]\ntype = "append"\nnum_tables = 9\n[transaction]\ntables.count_zipf = 1.5')
-
-    assert new == old
-    assert 1.5 == old.sources[0].tables.count_zipf
-
-
-def test_a_name_given_twice_alike_is_no_contradiction(parse):
-    assert "append" == parse('[catalog]\ntype = "append"\nmode = "append"').catalog.type
-
-
-def test_an_older_name_in_a_source_means_the_present_one(parse):
-    arrivals = '{ kind = "exponential", mean_ms = 5.0 }'
-    source = f'[[source]]\nname = "w"\narrivals = {arrivals}\nntable = {{ zipf = 1.5 }}'
-    config = parse(f"[catalog]\nnum_tables = 9\n{source}")
-
-    assert 1.5 == config.sources[0].tables.count_zipf
-    assert Poisson(mean_ms=5.0) == config.sources[0].arrivals
-
-
 def test_a_weight_of_zero_that_is_written_keeps_the_keys_a_sweep_over_it_needs(parse):
     config = parse(
         """
@@ -164,24 +122,6 @@ def test_a_trace_may_name_any_kind_so_the_keys_of_all_kinds_are_read(parse, tmp_
     )
 
     assert ("snapshot", 3) == (config.sources[0].isolation, config.sources[0].rewritten_manifests)
-
-
-def test_a_choice_of_no_backoff_by_name_is_taken(parse):
-    assert "none" == parse('[transaction.retry_backoff]\npolicy = "none"').sources[0].retry_backoff.policy
-
-
-def test_times_may_be_written_as_people_say_them():
-    def resolved(duration_ms, warmup_ms, latency_ms, think_ms, stop_ms):
-        arrivals = {"kind": "closed", "clients": 2, "think_ms": think_ms}
-        return parse_config(
-            {
-                "simulation": {"duration_ms": duration_ms, "warmup_ms": warmup_ms},
-                "catalog": {"type": "instant", "latency_ms": latency_ms},
-                "source": [{"name": "a", "arrivals": arrivals, "stop_ms": stop_ms}],
-            }
-        ).to_dict()
-
-    assert resolved(5_400_000, 90_000, 5, 5_000, 3_600_000) == resolved("1h30min", "90s", "5ms", "5s", "1h")
 
 
 def test_an_objective_changes_no_result_and_so_not_the_hash():

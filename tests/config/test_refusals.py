@@ -80,7 +80,3 @@ def test_a_format_reads_the_keys_that_the_reference_lists_for_it():
     assert "source.<name>.rewritten_manifests" in keys_of_format("iceberg")
     assert "delta" in keys_of_format("delta")
     assert [] == [key for key in keys_of_format("iceberg") if key.replace("<name>", "*") not in {*known, "commit"}]
-
-
-def test_a_table_without_a_key_gives_none(parse):
-    assert parse("[catalog]\ntype = 'cas'\nservice = {}") == parse("[catalog]\ntype = 'cas'")

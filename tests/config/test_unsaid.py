@@ -94,11 +94,6 @@ def config_of(*, table=None, catalog=None, **keys):
     return parse_config({"table": table or {}, "catalog": catalog or {}, "source": [source]})
 
 
-@pytest.mark.parametrize(("said", "line"), [("1.9", "1.9"), (1.9, "1.9"), (1.10, "1.10")])
-def test_a_release_may_be_given_as_a_number(said, line):
-    assert line == parse_config({"commit": {"release": said}}).commit.release
-
-
 def test_an_overwrite_that_does_not_say_what_it_read_is_told_so_with_the_key():
     sentence = reading_unsaid(config_of().to_dict())
 
@@ -121,12 +116,6 @@ def test_an_overwrite_that_does_not_say_what_it_read_is_told_so_with_the_key():
 )
 def test_who_need_not_say_it_is_not_asked(keys):
     assert reading_unsaid(config_of(**keys).to_dict()) is None
-
-
-def test_keys_left_at_their_default_do_not_change_the_name_of_a_configuration():
-    given = config_of(adds_rows=True, checks="all", table={"format_version": 2})
-
-    assert config_of().config_hash() == given.config_hash()
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])

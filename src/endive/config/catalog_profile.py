@@ -10,7 +10,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from endive.config.sections.distribution import Fixed, Spec, read_distribution
 from endive.vocabulary import ASSUMED, GIVEN, KNOWN
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from endive.config.sections.catalog import CatalogConfig
 
 CatalogName = Literal["glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables", "unity"]
-CATALOGS: Final = ("glue", "hive", "jdbc", "lakekeeper", "nessie", "polaris", "s3tables", "unity")
-DELTA_CATALOGS: Final = ("unity",)  # that ratify commits of Delta Lake
+CATALOGS: Final[tuple[str, ...]] = get_args(CatalogName)
 DYNAMODB: Final = "dynamodb"
 UNSAID_LATENCY_MS: Final = 1.0  # of a catalog about which the configuration says nothing
 REST_ANSWER_MS_PER_MIB: Final = 60.0  # endive measure catalog, Iceberg's own server: 57 to 65, half of it PyIceberg's

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from inspect import getdoc
 
@@ -17,15 +17,15 @@ from pydantic_core import PydanticUndefined
 from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
 from endive.config.reading.former_names import INTER_ARRIVAL, former_spellings
 from endive.config.rules.key_effects import keys_of_format, readings, source_readings, words_of
-from endive.config.sections.arrivals import ARRIVAL_KINDS
-from endive.config.sections.choices import ExponentialCount, FixedCount, UniformCount
+from endive.config.sections.arrivals import ARRIVALS
+from endive.config.sections.choices import COUNTS
 from endive.config.sections.commit import CHOICES, PRESETS
-from endive.config.sections.distribution import SIMPLE_FAMILIES, Mixture
-from endive.config.sections.retries import BACKOFF_FIGURES, BACKOFF_KEYS
+from endive.config.sections.distribution import FAMILIES
+from endive.config.sections.retries import BACKOFFS
 from endive.config.sections.source import ShortRuntime, SourceConfig, SourceKeys
 from endive.config.sections.storage import ObjectLatencies, ObjectsConfig, ShortLognormal, ShortNormal, ShortSizeBased
 from endive.config.toml_text import value_text
-from endive.config.values import Table
+from endive.config.values import Table, name_of
 from endive.vocabulary import KINDS_OF
 
 OF_SOURCE = "source.<name>."
@@ -144,10 +144,10 @@ def _spellings() -> ReferenceSection:
     )
 
 
-def _variants(chooser: str, tables: dict[str, type[Table]]) -> tuple[tuple[str, ...], ...]:
+def _variants(chooser: str, tables: Sequence[type[Table]]) -> tuple[tuple[str, ...], ...]:
     rows: list[tuple[str, ...]] = []
-    for name, table in tables.items():
-        rows.append((f'`{chooser} = "{name}"`', "", "", f"**{_about(table)}**"))
+    for table in tables:
+        rows.append((f'`{chooser} = "{name_of(table, chooser)}"`', "", "", f"**{_about(table)}**"))
         rows += [row for row in _rows("", table) if "min_latency_ms" not in row[0]]
     return tuple((key.replace("`.", "`"), *rest) for key, *rest in rows)
 
@@ -159,7 +159,7 @@ def _arrivals() -> ReferenceSection:
         "`exponential` is another name for `poisson`. The one source there is when none is named may have them as "
         f"`transaction.{INTER_ARRIVAL}`, which takes `distribution` `exponential` (`scale`, the mean gap), `fixed`, "
         "`uniform` and `lognormal` with the keys of the kind of that name.",
-        _variants("kind", ARRIVAL_KINDS),
+        _variants("kind", ARRIVALS),
     )
 
 
@@ -168,7 +168,7 @@ def _distributions() -> ReferenceSection:
         "Distribution tables",
         'For example `{ distribution = "lognormal", median_ms = 27.0, sigma = 0.62 }`. Every family also '
         "takes `min_latency_ms`, a floor applied after sampling, which its mean and quantiles include.",
-        _variants("distribution", {**SIMPLE_FAMILIES, "mixture": Mixture}),
+        _variants("distribution", FAMILIES),
     )
 
 
@@ -186,11 +186,10 @@ def _latencies() -> ReferenceSection:
 
 
 def _counts() -> ReferenceSection:
-    tables: dict[str, type[Table]] = {"exponential": ExponentialCount, "fixed": FixedCount, "uniform": UniformCount}
     return ReferenceSection(
         "Count tables",
         "For `transaction.conflicting_manifests`; `exponential` if no distribution is named.",
-        _variants("distribution", tables),
+        _variants("distribution", COUNTS),
     )
 
 
@@ -206,8 +205,8 @@ def _protocols() -> ReferenceSection:
 
 def _backoff() -> ReferenceSection:
     rows = tuple(
-        (f"`{policy}`", *(value_text(figure) for figure in figures), ", ".join(BACKOFF_KEYS[policy]) or "none")
-        for policy, figures in BACKOFF_FIGURES.items()
+        (f"`{policy}`", *map(value_text, figures), ", ".join(keys) or "none")
+        for policy, (*figures, keys) in BACKOFFS.items()
         if policy != "none"
     )
     return ReferenceSection(

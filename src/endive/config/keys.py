@@ -118,6 +118,13 @@ def choices_at(key: str) -> tuple[str, ...]:
     return tuple(map(str, get_args(field.annotation))) if field is not None and is_choice else ()
 
 
+def choices_of(annotation: Any) -> tuple[str, ...]:
+    """The names that an annotation chooses from; none if it is something else."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return next((names for each in get_args(annotation) if (names := choices_of(each))), ())
+
+
 def extra_text(field: FieldInfo, name: str) -> str | None:
     """What a declaration says beside its type and description: an example, a default in words."""
     extra = field.json_schema_extra

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from endive.config.catalog_profile import CATALOGS
-from endive.config.keys import Alternative, allowed_text, field_at, keys_of, nearest_key, table_at
+from endive.config.keys import Alternative, allowed_text, choices_of, field_at, keys_of, nearest_key, table_at
 from endive.config.reading.former_names import REPLACED
 from endive.config.toml_text import key_text
-from endive.config.values import Table, abridge, nearest
+from endive.config.values import Table, abridge, nearest, unknown_name
 
 Path = tuple[str | int, ...]
 
@@ -149,10 +149,12 @@ def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: 
             holder = table_at(table, place[:-1])
             assert holder is not None, f"no table holds {key}"
             return Problem(_unknown_key(key, str(path[-1]), value, holder), path)
-        case "missing":
+        case "missing" | "literal_error":
             field = field_at(table, place)
             assert field is not None, f"no table declares {key}"
-            return Problem(f"{key} is missing. Give {allowed_text(field)}.", path)
+            if details["type"] == "missing":
+                return Problem(f"{key} is missing. Give {allowed_text(field)}.", path)
+            return Problem(f"{key} = {show(value)} {unknown_name(value, choices_of(field.annotation))}", path)
         case "model_type" | "model_attributes_type" | "dict_type":
             holder = table_at(table, place)
             keys = f" with keys: {', '.join(keys_of(holder.table))}" if holder else ""

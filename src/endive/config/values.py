@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    Tag,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -87,21 +98,6 @@ def unknown_name(value: object, known: list[str] | tuple[str, ...], also: str = 
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
-    """The forms a file may write a value in, where the value itself has a simpler type."""
-
-    written: Any
-    name: str
-
-    def describe(self) -> str:
-        """What is allowed, in words."""
-        return self.name
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return handler.generate_schema(self.written)
-
-
-@dataclass(frozen=True, slots=True)
 class Described:
     """Words for a table whose keys are explained elsewhere."""
 
@@ -110,6 +106,56 @@ class Described:
     def describe(self) -> str:
         """What is allowed, in words."""
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Forms(Described):
+    """The forms a file may write a value in, where the value itself has a simpler type."""
+
+    written: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return handler.generate_schema(self.written)
+
+
+def name_of(table: type[Table], chooser: str) -> str:
+    """The value of the key ``chooser`` that chooses this table among others."""
+    return str(table.model_fields[chooser].default)
+
+
+def variants(chooser: str, tables: Sequence[type[Table]], example: str, default: str | None = None) -> Any:
+    """Forms of a value that is one of several tables, chosen by a key that each of them has; or by ``default``."""
+    known = tuple(name_of(table, chooser) for table in tables)
+
+    def tag(value: Any) -> str:
+        name = value.get(chooser, default) if isinstance(value, dict) else getattr(value, chooser, None)
+        return f"<{name}>"
+
+    def check(value: Any) -> Any:
+        """Speaks before the union does, whose own words would name no key."""
+        if isinstance(value, Table):
+            return value
+        if not isinstance(value, dict):
+            raise refusal(f"must be a table such as {example}.")
+        if chooser not in value and default is None:
+            raise refusal(f"is missing. Choose one of: {', '.join(known)}.", key=chooser, shows_value=False)
+        if value.get(chooser, default) not in known:
+            raise refusal(unknown_name(value[chooser], known), key=chooser)
+        return value
+
+    tagged = [Annotated[table, Tag(f"<{name}>")] for table, name in zip(tables, known, strict=True)]
+    return Annotated[reduce(or_, tagged), Discriminator(tag), BeforeValidator(check)]
+
+
+def rising(low: str, high: str) -> Any:
+    """A validator of a table: its key ``high`` holds no less than ``low``."""
+
+    def check(table: Table) -> Table:
+        if getattr(table, low) > getattr(table, high):
+            raise refusal(f"must be at least {low} = {getattr(table, low)}.", key=high)
+        return table
+
+    return model_validator(mode="after")(check)
 
 
 class Check(ABC):
@@ -195,21 +241,6 @@ class Whole(Check):
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
             raise refusal(f"must be {self.describe()}.")
         return value
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One name of the ``Literal`` it annotates."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        known: tuple[str, ...] = get_args(source)
-
-        def check(value: object) -> object:
-            if not isinstance(value, str) or value not in known:
-                raise refusal(unknown_name(value, known))
-            return value
-
-        return core_schema.no_info_plain_validator_function(check)
 
 
 @dataclass(frozen=True, slots=True)

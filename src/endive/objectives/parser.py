@@ -1,6 +1,6 @@
 """From the text of an objective to its tree.
 
-Words are found by ``endive.objectives.tokens``. The grammar::
+The grammar::
 
     objective   = all { "or" all }
     all         = condition { "and" condition }
@@ -10,29 +10,68 @@ Words are found by ``endive.objectives.tokens``. The grammar::
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from endive.errors import ObjectiveError
-from endive.objectives.duration import parse_duration_ms
+from endive.objectives.duration import MS_PER_UNIT, parse_duration_ms
 from endive.objectives.fields import DURATION, NUMBER, SHARE
 from endive.objectives.names import Name
-from endive.objectives.tokens import DURATION as DURATION_TOKEN
-from endive.objectives.tokens import END, PERCENT, Token, tokens_of
-from endive.objectives.tokens import NAME as NAME_TOKEN
-from endive.objectives.tokens import NUMBER as NUMBER_TOKEN
 from endive.objectives.tree import AND, OR, Comparison, Constant, Junction, Multiple, Node, Quantity
 
 SIGNS: Final = ("<=", ">=", "<", ">")
 EVERY: Final = "every"
 DEPTH_MAX: Final = 50
 
+_UNITS: Final = "|".join(sorted(MS_PER_UNIT, key=len, reverse=True))
+_FIGURE: Final = r"\d[\d_]*(?:\.\d+)?"
+_PART: Final = r"(?:[A-Za-z_][\w-]*|\"[^\"]+\"|'[^']+'|`[^`]+`)"
+_TOKEN: Final = re.compile(
+    rf"(?P<duration>(?:{_FIGURE}\s*(?:{_UNITS})(?![A-Za-z_])\s*|{_FIGURE}(?:{_UNITS})(?=\d))+)"
+    rf"|(?P<percent>{_FIGURE}\s*(?:%|percent\b))"
+    rf"|(?P<number>{_FIGURE})"
+    rf"|(?P<name>{_PART}(?:\.(?:{_PART}|\d+))*)"
+    r"|(?P<sign><=|>=|<|>|≤|≥|\*|\(|\))",
+    re.IGNORECASE,
+)
+_SAME: Final = {"≤": "<=", "≥": ">="}
+_NAME: Final = "name"  # a group of the pattern, as the other kinds are
+_END: Final = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word, and the character it begins at, counted from 1."""
+
+    kind: str
+    text: str
+    at: int
+
 
 def parse_tree(text: str) -> Node:
     """The tree of an objective; names are not looked up yet."""
-    parser = _Parser(tokens_of(text))
-    tree = parser.objective(0)
-    parser.expect_end()
-    return tree
+    return _Parser(_tokens(text)).read()
+
+
+def _tokens(text: str) -> list[Token]:
+    """The words of ``text``, closed by one of kind ``_END``."""
+    tokens: list[Token] = []
+    position = 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise ObjectiveError(
+                f"{text[position]!r} at character {position + 1} is not part of an objective. "
+                "Write comparisons such as merge.success_rate >= 99 %, joined by 'and' or 'or'."
+            )
+        tokens.append(Token(str(match.lastgroup), _SAME.get(match.group(), match.group().strip()), position + 1))
+        position = match.end()
+    return [*tokens, Token(_END, "", len(text) + 1)]
 
 
 class _Parser:
@@ -40,34 +79,34 @@ class _Parser:
         self._tokens = tokens
         self._next = 0
 
-    def objective(self, depth: int) -> Node:
+    def read(self) -> Node:
+        tree = self._objective(0)
+        if self._token.kind != _END:
+            raise self._unexpected("'and', 'or' or the end")
+        return tree
+
+    def _objective(self, depth: int) -> Node:
         return self._join(OR, lambda: self._join(AND, lambda: self._condition(depth)))
 
-    def expect_end(self) -> None:
-        token = self._peek()
-        if token.kind != END:
-            raise self._unexpected("'and', 'or' or the end")
-
-    def _join(self, word: str, read: object) -> Node:
-        assert callable(read)
-        parts: list[Node] = [read()]
+    def _join(self, word: str, read: Callable[[], Node]) -> Node:
+        parts = [read()]
         while self._is_word(word):
             self._take()
             parts.append(read())
         return parts[0] if len(parts) == 1 else Junction(word, tuple(parts))
 
     def _condition(self, depth: int) -> Node:
-        if self._peek().text == "(":
+        if self._token.text == "(":
             if depth >= DEPTH_MAX:
                 raise ObjectiveError(f"Brackets are nested more than {DEPTH_MAX} deep.")
             self._take()
-            inner = self.objective(depth + 1)
-            if self._peek().text != ")":
+            inner = self._objective(depth + 1)
+            if self._token.text != ")":
                 raise self._unexpected("')'")
             self._take()
             return inner
         left = self._quantity()
-        if self._peek().text not in SIGNS:
+        if self._token.text not in SIGNS:
             raise self._unexpected("one of <=, >=, <, >")
         sign = self._take().text
         right = self._quantity()
@@ -76,13 +115,12 @@ class _Parser:
         return Comparison(left, sign, right)
 
     def _quantity(self) -> Quantity:
-        token = self._peek()
-        if token.kind == NAME_TOKEN and not self._is_word(AND) and not self._is_word(OR):
+        if self._token.kind == _NAME and not self._is_word(AND) and not self._is_word(OR):
             return Multiple(1.0, self._name())
-        if token.kind not in (NUMBER_TOKEN, PERCENT, DURATION_TOKEN):
+        if self._token.kind not in _CONSTANTS:
             raise self._unexpected("a figure such as merge.success_rate, or a number")
         constant = _constant(self._take())
-        if self._peek().text != "*":
+        if self._token.text != "*":
             return constant
         if constant.unit:
             raise self._unexpected("a comparison: only a plain number can multiply a figure")
@@ -90,57 +128,45 @@ class _Parser:
         return Multiple(constant.value, self._name())
 
     def _name(self) -> Name:
-        if self._peek().kind != NAME_TOKEN:
+        if self._token.kind != _NAME:
             raise self._unexpected("a figure such as merge.success_rate")
         token = self._take()
-        if token.text.lower() == EVERY:
+        is_every = token.text.lower() == EVERY
+        if is_every:
             token = self._take()
-            if token.kind != NAME_TOKEN:
+            if token.kind != _NAME:
                 raise ObjectiveError(f"'every' is followed by nothing at character {token.at}; say every source.FIELD.")
-            return Name(_parts(token.text), token.at, every=True)
-        return Name(_parts(token.text), token.at)
+        parts = re.findall(rf"{_PART}|\d+", token.text)
+        return Name(tuple(part[1:-1] if part[0] in "\"'`" else part for part in parts), token.at, every=is_every)
 
-    def _peek(self) -> Token:
+    @property
+    def _token(self) -> Token:
+        """The next one."""
         return self._tokens[self._next]
 
     def _take(self) -> Token:
-        token = self._tokens[self._next]
-        if token.kind != END:
+        token = self._token
+        if token.kind != _END:
             self._next += 1
         return token
 
     def _is_word(self, word: str) -> bool:
-        token = self._peek()
-        return token.kind == NAME_TOKEN and token.text.lower() == word
+        return self._token.kind == _NAME and self._token.text.lower() == word
 
     def _unexpected(self, wanted: str) -> ObjectiveError:
-        token = self._peek()
-        instead = "the objective ends" if token.kind == END else f"found '{token.text}'"
+        token = self._token
+        instead = "the objective ends" if token.kind == _END else f"found '{token.text}'"
         return ObjectiveError(f"At character {token.at} {instead}; expected {wanted}.")
 
 
+_CONSTANTS: Final = {"number": NUMBER, "percent": SHARE, "duration": DURATION}  # kind of token -> unit
+
+
 def _constant(token: Token) -> Constant:
-    digits = token.text.replace("_", "")
-    if token.kind == PERCENT:
-        return Constant(float(digits.rstrip("%percntPERCNT ")) / 100.0, SHARE, token.at)
-    if token.kind == DURATION_TOKEN:
+    unit = _CONSTANTS[token.kind]
+    if unit == DURATION:
         ms = parse_duration_ms(token.text)
         assert ms is not None, "the tokeniser knows durations by the same units"
-        return Constant(ms, DURATION, token.at)
-    assert token.kind == NUMBER_TOKEN
-    return Constant(float(digits), NUMBER, token.at)
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    """The parts of a dotted name; quoted ones may hold anything, dots included."""
-    parts: list[str] = []
-    rest = text
-    while rest:
-        if rest[0] in "\"'`":
-            end = rest.index(rest[0], 1)
-            parts.append(rest[1:end])
-            rest = rest[end + 2 :]
-        else:
-            part, _, rest = rest.partition(".")
-            parts.append(part)
-    return tuple(parts)
+        return Constant(ms, unit, token.at)
+    value = float(token.text.replace("_", "").rstrip("%percntPERCNT "))
+    return Constant(value / 100.0 if unit == SHARE else value, unit, token.at)

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 TRANSACTION: Final = "transaction"
 INTER_ARRIVAL: Final = "inter_arrival"
-FAILURE: Final = "failure"
 READ_WRITE: Final = ("read", "write")
 
 VALUES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = MappingProxyType(
@@ -46,22 +45,27 @@ SUITES: Final = MappingProxyType({"seeds": "claims"})
 _STUDY_FOLDERS: Final = MappingProxyType({"appendix": "original"})
 
 
-# A key of [storage] -> the requests it speaks of, as (object, operation). Of two keys that speak of one request the
-# earlier wins: T_PUT goes before T_MANIFEST_LIST for lists (internals document), and after the keys of other objects.
-# What [storage.objects] gives itself wins over all of them.
-PLAIN_LATENCIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
-    {"T_METADATA_ROOT": (("catalog", "read"),), "T_COMPACTION": (("log", "cas"),)}
-)
-CONDITIONAL_LATENCIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
-    {"T_CAS": (("catalog", "cas"),), "T_APPEND": (("log", "append"), ("manifest_list", "append"))}
-)
-READ_WRITE_LATENCIES: Final = MappingProxyType(
-    {"T_MANIFEST_LIST": "manifest_list", "T_MANIFEST_FILE": "manifest", "T_TABLE_METADATA": "metadata"}
-)
+# Keys of [storage] -> the requests they speak of. Of two that speak of one request the earlier wins: T_PUT goes before
+# T_MANIFEST_LIST for lists (internals document), and after the keys of other objects. What [storage.objects] gives
+# itself wins over all of them.
 T_PUT: Final = "T_PUT"
-PUT_BEFORE_LISTS: Final = (("manifest_list", "read"), ("manifest_list", "write"))
-PUT_AFTER_OTHERS: Final = (("manifest", "write"), ("metadata", "write"))
-LATENCY_KEYS: Final = (*CONDITIONAL_LATENCIES, *PLAIN_LATENCIES, *READ_WRITE_LATENCIES, T_PUT)
+LATENCIES: Final = (
+    (T_PUT, ("manifest_list.read", "manifest_list.write")),
+    ("T_CAS", ("catalog.cas",)),
+    ("T_CAS.failure", ("catalog.cas_failure",)),
+    ("T_APPEND", ("log.append", "manifest_list.append")),
+    ("T_APPEND.failure", ("log.append_failure", "manifest_list.append_failure")),
+    ("T_METADATA_ROOT", ("catalog.read",)),
+    ("T_COMPACTION", ("log.cas",)),
+    ("T_MANIFEST_LIST.read", ("manifest_list.read",)),
+    ("T_MANIFEST_LIST.write", ("manifest_list.write",)),
+    ("T_MANIFEST_FILE.read", ("manifest.read",)),
+    ("T_MANIFEST_FILE.write", ("manifest.write",)),
+    ("T_TABLE_METADATA.read", ("metadata.read",)),
+    ("T_TABLE_METADATA.write", ("metadata.write",)),
+    (T_PUT, ("manifest.write", "metadata.write")),
+)
+READ_WRITE_KEYS: Final = ("T_MANIFEST_LIST", "T_MANIFEST_FILE", "T_TABLE_METADATA")  # which hold nothing else
 
 # transaction.inter_arrival.distribution -> kind of arrivals, and its keys by their present names.
 GAPS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = MappingProxyType(
@@ -133,12 +137,5 @@ def former_spellings(source_keys: Iterable[str]) -> Iterator[tuple[str, str]]:
     yield f"{TRANSACTION}.{INTER_ARRIVAL}.distribution", "source.*.arrivals.kind"
     for names in (names for _, names in GAPS.values()):
         yield from ((f"{TRANSACTION}.{INTER_ARRIVAL}.{old}", f"source.*.arrivals.{new}") for old, new in names.items())
-    for key, requests in {**CONDITIONAL_LATENCIES, **PLAIN_LATENCIES}.items():
-        for name, operation in requests:
-            yield f"storage.{key}", f"storage.objects.{name}.{operation}"
-            if key in CONDITIONAL_LATENCIES:
-                yield f"storage.{key}.{FAILURE}", f"storage.objects.{name}.{operation}_{FAILURE}"
-    for key, name in READ_WRITE_LATENCIES.items():
-        yield from ((f"storage.{key}.{operation}", f"storage.objects.{name}.{operation}") for operation in READ_WRITE)
-    for name, operation in (*PUT_BEFORE_LISTS, *PUT_AFTER_OTHERS):
-        yield f"storage.{T_PUT}", f"storage.objects.{name}.{operation}"
+    for key, requests in sorted(LATENCIES, key=lambda row: row[0] == T_PUT):
+        yield from ((f"storage.{key}", f"storage.objects.{request}") for request in requests)

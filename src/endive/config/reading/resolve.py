@@ -12,7 +12,7 @@ from endive.config.sections.arrivals import Poisson, Trace
 from endive.config.sections.catalog import CatalogConfig
 from endive.config.sections.delta import RETRIES
 from endive.config.sections.distribution import Fixed
-from endive.config.sections.retries import BACKOFF_FIGURES, FIGURES, RetryBackoff
+from endive.config.sections.retries import BACKOFFS, FIGURES, RetryBackoff
 from endive.config.sections.simulation import ConflictConfig
 from endive.config.sections.source import SourceConfig
 from endive.config.sections.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
@@ -112,7 +112,7 @@ def resolve_backoff(written: RetryBackoff, has_no_pause: bool) -> RetryBackoff:
     else:
         is_exponential = bool(given & set(FIGURES)) or has_no_pause
         policy = "exponential" if is_exponential else "iceberg"
-    figures = dict(zip(FIGURES, BACKOFF_FIGURES[policy], strict=True))
+    figures = {key: getattr(BACKOFFS[policy], key) for key in FIGURES}
     figures |= {key: getattr(written, key) for key in given & set(FIGURES)}
     if policy == "fixed":
         figures["max_ms"] = figures["base_ms"]

@@ -15,18 +15,12 @@ from typing import Any, Final
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, Spelt, dotted, show, value_at
 from endive.config.reading.former_names import (
-    CONDITIONAL_LATENCIES,
     DEFAULT_GAP_MS,
-    FAILURE,
     GAPS,
     INTER_ARRIVAL,
-    LATENCY_KEYS,
-    PLAIN_LATENCIES,
-    PUT_AFTER_OTHERS,
-    PUT_BEFORE_LISTS,
+    LATENCIES,
     READ_WRITE,
-    READ_WRITE_LATENCIES,
-    T_PUT,
+    READ_WRITE_KEYS,
     TRANSACTION,
     UNITS,
     UNITS_OF_LATENCY,
@@ -114,61 +108,42 @@ def _spell_units(document: Spelt) -> list[Problem]:
 
 def _spell_latencies(document: Spelt) -> list[Problem]:
     """The ``T_`` keys, moved to the objects and operations they speak of."""
-    storage = document.get("storage")
-    if not isinstance(storage, dict) or not any(key in storage for key in LATENCY_KEYS):
-        return []
-    if not isinstance(storage.setdefault("objects", {}), dict):
+    storage, known = document.get("storage"), {written for written, _ in LATENCIES}
+    if not isinstance(storage, dict) or not isinstance(storage.get("objects", {}), dict):
         return []  # refused for what it is, with nothing moved into it
-    problems: list[Problem] = []
-    put = storage.pop(T_PUT, None)
-    if put is not None:
-        _move(document, PUT_BEFORE_LISTS, put, (T_PUT,))
-    for key, requests in PLAIN_LATENCIES.items():
-        if key in storage:
-            _move(document, requests, storage.pop(key), (key,))
-    for key, requests in CONDITIONAL_LATENCIES.items():
-        if key in storage:
-            _move_conditional(document, requests, storage.pop(key), key)
-    for key, name in READ_WRITE_LATENCIES.items():
-        if key in storage:
-            problems += _move_pair(document, name, storage.pop(key), key)
-    if put is not None:
-        _move(document, PUT_AFTER_OTHERS, put, (T_PUT,))
-    return problems
+    keys = dict.fromkeys(written.partition(".")[0] for written in known)
+    given = {key: storage.pop(key) for key in keys if key in storage}
+    for written, requests in LATENCIES:
+        path = written.split(".")
+        holder = value_at(given, path[:-1])
+        if isinstance(holder, dict) and path[-1] in holder:
+            value = holder[path[-1]]
+            if isinstance(value, dict):
+                value = {name: item for name, item in value.items() if f"{written}.{name}" not in known}
+            _move(document, requests, value, ("storage", *path))
+    return [problem for key in READ_WRITE_KEYS if key in given for problem in _pair_problems(key, given[key])]
 
 
-def _move(document: Spelt, requests: tuple[tuple[str, str], ...], value: Any, written: Path) -> None:
+def _move(document: Spelt, requests: tuple[str, ...], value: Any, written: Path) -> None:
     """A latency, put where nothing more specific stands."""
-    for name, operation in requests:
-        table = document["storage"]["objects"].setdefault(name, {})
+    for request in requests:
+        name, operation = request.split(".")
+        table = document["storage"].setdefault("objects", {}).setdefault(name, {})
         if isinstance(table, dict) and operation not in table:
             table[operation] = plain_copy(value)
-            document.origins["storage", "objects", name, operation] = ("storage", *written)
+            document.origins["storage", "objects", name, operation] = written
 
 
-def _move_conditional(document: Spelt, requests: tuple[tuple[str, str], ...], value: Any, key: str) -> None:
-    """A latency of requests that may be refused, with that of a refusal inside."""
-    if isinstance(value, dict) and FAILURE in value:
-        refused = tuple((name, f"{operation}_{FAILURE}") for name, operation in requests)
-        _move(document, refused, value[FAILURE], (key, FAILURE))
-        value = {name: item for name, item in value.items() if name != FAILURE}
-    _move(document, requests, value, (key,))
-
-
-def _move_pair(document: Spelt, name: str, value: Any, key: str) -> list[Problem]:
-    """Latencies of reads and of writes of one object."""
-    path: Path = ("storage", key)
+def _pair_problems(key: str, value: Any) -> list[Problem]:
+    """What is wrong with a table of the latencies of reads and of writes of one object."""
     if not isinstance(value, dict):
         text = f"storage.{key} = {show(value)} must be a table with keys: {', '.join(READ_WRITE)}."
-        return [Problem(text, path)]
+        return [Problem(text, ("storage", key))]
     problems: list[Problem] = []
-    for operation, latency in value.items():
-        if operation in READ_WRITE:
-            _move(document, ((name, operation),), latency, (key, operation))
-        else:
-            guess = nearest(str(operation), READ_WRITE)
-            hint = f"Did you mean '{guess}'?" if guess else f"Known keys are: {', '.join(READ_WRITE)}."
-            problems.append(Problem(f"storage.{key}.{operation} is not known. {hint}", (*path, operation)))
+    for operation in (each for each in value if each not in READ_WRITE):
+        guess = nearest(str(operation), READ_WRITE)
+        hint = f"Did you mean '{guess}'?" if guess else f"Known keys are: {', '.join(READ_WRITE)}."
+        problems.append(Problem(f"storage.{key}.{operation} is not known. {hint}", ("storage", key, operation)))
     return problems
 
 

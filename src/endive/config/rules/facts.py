@@ -11,7 +11,7 @@ from endive.config.problems import show
 from endive.config.rules.scene import Scene
 from endive.config.sections.arrivals import Closed, Jobs, Trace
 from endive.config.sections.choices import FixedCount, ShareOfFiles, unknown_tables
-from endive.config.sections.retries import BACKOFF_KEYS
+from endive.config.sections.retries import BACKOFFS
 from endive.config.sections.stream import stream_problem
 from endive.vocabulary import KINDS, RELEASES
 
@@ -166,7 +166,7 @@ FACTS: Final = {
     "no_stream": Fact("arrivals operation_types adds_rows", lambda scene: stream_problem(scene.source) or ""),
     "is_backoff_contrary": Fact("retry_backoff", _is_backoff_contrary),
     "takes_longest_pause": Fact(
-        "retry_backoff", lambda scene: "max_ms" in BACKOFF_KEYS[scene.value("retry_backoff.policy")]
+        "retry_backoff", lambda scene: "max_ms" in BACKOFFS[scene.value("retry_backoff.policy")].keys
     ),
     "policy": Fact("retry_backoff", lambda scene: show(scene.written("retry_backoff.policy"))),
 }

@@ -17,7 +17,7 @@ from endive.config.keys import SECTIONS, SOURCE
 from endive.config.problems import Path, Problem, Spelt, dotted, show, value_at
 from endive.config.rules.condition import Condition, SceneValues, condition, read_rows
 from endive.config.rules.scene import Scene
-from endive.config.sections.retries import BACKOFF_KEYS, FIGURES
+from endive.config.sections.retries import BACKOFFS, FIGURES
 from endive.config.sections.storage import OBJECTS, ObjectLatencies
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _request_rows(rows: list[Reading]) -> Iterator[Reading]:
 def _backoff_rows() -> Iterator[Reading]:
     """The figures of a pause that its policy lets be changed."""
     for figure in FIGURES:
-        policies = [policy for policy, figures in BACKOFF_KEYS.items() if figure in figures]
+        policies = [policy for policy, backoff in BACKOFFS.items() if figure in backoff.keys]
         why = "retry_backoff.policy = '{retry_backoff.policy}' does not take it"
         yield _row(f"retry_backoff.{figure}", f"retry_backoff.policy in {policies}", why)
 

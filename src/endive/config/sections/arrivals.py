@@ -13,21 +13,20 @@ from endive.config.sections.distribution import Distribution, Fixed, Spec
 from endive.config.values import (
     GAP_MS_MAX,
     GAP_MS_MIN,
-    Described,
     Flag,
     Forms,
     GapMs,
     LatencyMs,
     Milliseconds,
     Number,
-    OneOf,
     Sigma,
     Table,
     Text,
     Whole,
     key,
     refusal,
-    unknown_name,
+    rising,
+    variants,
 )
 
 CLIENTS_MAX = 1_000_000
@@ -40,7 +39,7 @@ _THINK_FORMS = Annotated[
     Discriminator(lambda value: "<table>" if isinstance(value, (dict, Table)) else "<number>"),
     AfterValidator(lambda value: Fixed(ms=value) if isinstance(value, float) else value),
 ]
-ThinkTime = Annotated[Spec, Forms(_THINK_FORMS, "a number of milliseconds or a distribution table")]
+ThinkTime = Annotated[Spec, Forms("a number of milliseconds or a distribution table", _THINK_FORMS)]
 
 
 class Poisson(Table):
@@ -75,11 +74,7 @@ class UniformGap(Table):
     low_ms: Milliseconds = Field(description="Shortest gap.")
     high_ms: GapMs = Field(description="Longest gap.")
 
-    @model_validator(mode="after")
-    def _is_ordered(self) -> Self:
-        if self.low_ms > self.high_ms:
-            raise refusal(f"must be at least low_ms = {self.low_ms}.", key="high_ms")
-        return self
+    _is_ordered = rising("low_ms", "high_ms")
 
 
 class LognormalGap(Table):
@@ -100,6 +95,13 @@ class Closed(Table):
     )
 
 
+def refuse_long_jitter(table: Any) -> Any:
+    """Submissions keep their order only if none is moved by a whole period."""
+    if table.jitter_ms >= table.period_ms:
+        raise refusal(f"must be less than period_ms = {table.period_ms}.", key="jitter_ms")
+    return table
+
+
 class Periodic(Table):
     """At fixed times, each moved by some jitter: a compaction every five minutes."""
 
@@ -108,11 +110,7 @@ class Periodic(Table):
     offset_ms: Milliseconds = key(0.0, "Time of the first one.")
     jitter_ms: Milliseconds = key(0.0, "Each one is up to this much later.")
 
-    @model_validator(mode="after")
-    def _keeps_its_order(self) -> Self:
-        if self.jitter_ms >= self.period_ms:
-            raise refusal(f"must be less than period_ms = {self.period_ms}.", key="jitter_ms")
-        return self
+    _keeps_its_order = model_validator(mode="after")(refuse_long_jitter)
 
 
 class Jobs(Table):
@@ -125,16 +123,12 @@ class Jobs(Table):
     kind: Literal["jobs"] = "jobs"
     jobs: Annotated[int, Whole(1, CLIENTS_MAX)] = Field(description="Jobs.")
     period_ms: GapMs = Field(description="Time from one tick of a job to its next.")
-    phase: Annotated[Literal["random", "spread", "together"], OneOf()] = key(
+    phase: Literal["random", "spread", "together"] = key(
         "random", "When in the period each job ticks: at a moment drawn for it, evenly spread, or all at once."
     )
     jitter_ms: Milliseconds = key(0.0, "Each submission is up to this much later than its tick.")
 
-    @model_validator(mode="after")
-    def _keeps_its_order(self) -> Self:
-        if self.jitter_ms >= self.period_ms:
-            raise refusal(f"must be less than period_ms = {self.period_ms}.", key="jitter_ms")
-        return self
+    _keeps_its_order = model_validator(mode="after")(refuse_long_jitter)
 
 
 class Trace(Table):
@@ -148,49 +142,18 @@ class Trace(Table):
     )
 
 
-ArrivalsTable = Poisson | FixedGap | UniformGap | LognormalGap | Closed | Periodic | Jobs | Trace
-ARRIVAL_KINDS: dict[str, type[Table]] = {
-    "poisson": Poisson,
-    "fixed": FixedGap,
-    "uniform": UniformGap,
-    "lognormal": LognormalGap,
-    "closed": Closed,
-    "periodic": Periodic,
-    "jobs": Jobs,
-    "trace": Trace,
-}
+ARRIVALS: tuple[type[Table], ...] = (Poisson, FixedGap, UniformGap, LognormalGap, Closed, Periodic, Jobs, Trace)
 
 
-def _kind_tag(value: Any) -> str:
-    name = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return f"<{name}>"
+def _spell_kind(value: Any) -> Any:
+    return {**value, "kind": "poisson"} if isinstance(value, dict) and value.get("kind") == "exponential" else value
 
 
-def _refuse_unknown_kind(value: Any) -> Any:
-    known = tuple(ARRIVAL_KINDS)
-    if isinstance(value, Table):
-        return value
-    if not isinstance(value, dict):
-        raise refusal('must be a table such as {kind = "poisson", mean_ms = 100.0}.')
-    if "kind" not in value:
-        raise refusal(f"is missing. Choose one of: {', '.join(known)}.", key="kind", shows_value=False)
-    if value["kind"] == "exponential":
-        return {**value, "kind": "poisson"}
-    if value["kind"] not in known:
-        raise refusal(unknown_name(value["kind"], known), key="kind")
-    return value
-
-
+_FORMS: Any = Annotated[
+    variants("kind", ARRIVALS, '{kind = "poisson", mean_ms = 100.0}'),
+    BeforeValidator(_spell_kind),
+]
 Arrivals = Annotated[
-    Annotated[Poisson, Tag("<poisson>")]
-    | Annotated[FixedGap, Tag("<fixed>")]
-    | Annotated[UniformGap, Tag("<uniform>")]
-    | Annotated[LognormalGap, Tag("<lognormal>")]
-    | Annotated[Closed, Tag("<closed>")]
-    | Annotated[Periodic, Tag("<periodic>")]
-    | Annotated[Jobs, Tag("<jobs>")]
-    | Annotated[Trace, Tag("<trace>")],
-    Discriminator(_kind_tag),
-    BeforeValidator(_refuse_unknown_kind),
-    Described("an arrivals table"),
+    Poisson | FixedGap | UniformGap | LognormalGap | Closed | Periodic | Jobs | Trace,
+    Forms("an arrivals table", _FORMS),
 ]

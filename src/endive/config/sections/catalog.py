@@ -20,7 +20,6 @@ from endive.config.values import (
     LatencyMs,
     Milliseconds,
     Number,
-    OneOf,
     PositiveBytes,
     PositiveItemBytes,
     Table,
@@ -72,7 +71,7 @@ def _wait(place: int) -> Any:
 class TableLock(Table):
     """A lock on each table; a client asks for it with its metadata written, and gives it back after the swap."""
 
-    kind: Annotated[Literal["hive", "dynamodb"], OneOf()] = key(
+    kind: Literal["hive", "dynamodb"] = key(
         "hive",
         "hive: the metastore queues those who ask, and each asks again until it is its turn; dynamodb: "
         "Glue's optional lock manager, which queues nobody: whoever sees the lock held waits out lease_ms, tries to "
@@ -130,7 +129,7 @@ class ServiceConfig(Table):
     server_retries: Annotated[int, Whole(0, 1_000_000)] = key(
         0, "Times the server itself tries a refused append again, on the newest base (hypothetical)."
     )
-    reads_metadata: Annotated[Literal["never", "load", "load_and_commit"], OneOf()] = key(
+    reads_metadata: Literal["never", "load", "load_and_commit"] = key(
         "never",
         "When a REST server reads metadata.json from the store: never (it serves it from its database, as "
         "Lakekeeper does), whenever a table is loaded, or before every commit too (Polaris).",
@@ -142,12 +141,12 @@ class ServiceConfig(Table):
         "loads, refreshes and commits carry the whole list of snapshots (#18073), so they grow until snapshots expire.",
         "not charged",
     )
-    load_answer: Annotated[Literal["snapshots", "refs"], OneOf()] = key(
+    load_answer: Literal["snapshots", "refs"] = key(
         "snapshots",
         "What the answer to a load carries: all snapshots, or only those that a branch or tag names "
         "(`snapshot-loading-mode = refs`). Refreshes and commits are answered with all of them either way.",
     )
-    refusal: Annotated[Literal["retried", "final"], OneOf()] = key(
+    refusal: Literal["retried", "final"] = key(
         "retried",
         "Whether clients try again after a refusal; one that is answered 400 instead of 409 is final (polaris #5138).",
     )
@@ -161,7 +160,7 @@ class ServiceConfig(Table):
         "Whether the server takes compactions back that came between a commit and its base, if nothing "
         "else did (Polaris' polaris.config.rollback.compaction.on-conflicts.enabled).",
     )
-    rebase: Annotated[Literal["metadata", "list"], OneOf()] = key(
+    rebase: Literal["metadata", "list"] = key(
         "metadata",
         "What the server rewrites to put an append on another base: its metadata only, as the first "
         "documents have it, or the manifest list too, which it reads, and which every format in use needs.",
@@ -173,7 +172,7 @@ class ServiceConfig(Table):
         "none: one by one",
     )
     lock: TableLock | None = key(None, "The lock a client takes around the look at the pointer and the swap.")
-    flavour: Annotated[Literal["pointer", "rest"], OneOf()] = key(
+    flavour: Literal["pointer", "rest"] = key(
         "pointer",
         "pointer: the client writes the metadata and the server swaps a pointer (Hive, JDBC, "
         "Glue); rest: the server checks before it writes the metadata.",
@@ -211,14 +210,12 @@ def _is_log(data: dict[str, Any]) -> bool:
 class CatalogConfig(Table):
     """Where the current version of every table is kept, and how it is replaced."""
 
-    profile: Annotated[CatalogName, OneOf()] | None = key(
+    profile: CatalogName | None = key(
         None,
         "A catalog service by name, for its latency and service.flavour; keys that are given go before "
         "it. `endive catalogs` lists them and says how well their latency is known.",
     )
-    type: Annotated[
-        Literal["cas", "append", "instant", "service", "put_if_absent", "single_driver", "dynamodb"], OneOf()
-    ] = key(
+    type: Literal["cas", "append", "instant", "service", "put_if_absent", "single_driver", "dynamodb"] = key(
         lambda data: "cas" if data.get("profile") is None else "service",
         "One object swapped by compare-and-swap; checkpoint and log; a service without storage; "
         "a server with workers; of Delta Lake: a log of numbered objects, the next of which is created if absent, "
@@ -231,7 +228,7 @@ class CatalogConfig(Table):
         lambda data: len(data.get("table_names") or (1,)), "Tables in the catalog.", "1; as many as table_names has"
     )
     partitions: PartitionsConfig = Field(default_factory=lambda: PartitionsConfig())
-    scope: Annotated[Literal["catalog", "group", "table", "partition"], OneOf()] = key(
+    scope: Literal["catalog", "group", "table", "partition"] = key(
         _scope,
         "What a commit conflicts with: any commit, one to its group of tables, to its tables, or to its partitions.",
         "catalog; partition if partitions.enabled; table if type is append, service or Delta's",
@@ -258,7 +255,7 @@ class CatalogConfig(Table):
         "never with type cas.",
         "true if type is instant or append, else false",
     )
-    append_preset: Annotated[Literal["log", "append_design"], OneOf()] = key(
+    append_preset: Literal["log", "append_design"] = key(
         "log", "Append catalog as the working implementation does it, or to the letter of the append design."
     )
     compaction_threshold_bytes: PositiveBytes = key(16_000_000, "Bytes of log after which it is sealed.")

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag
+from pydantic import BeforeValidator, Field, PlainValidator
 
 from endive.config.values import (
     Described,
     Flag,
+    Forms,
     Number,
-    OneOf,
     Share,
     Table,
     Whole,
     ZipfExponent,
     key,
     refusal,
-    unknown_name,
+    rising,
+    variants,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class ExponentialCount(Table):
     min: Annotated[int, Whole(0, 1_000_000)] = key(1, "Fewest.")
     max: Annotated[int, Whole(1, 1_000_000)] = key(10, "Most.")
 
+    _is_ordered = rising("min", "max")
+
 
 class FixedCount(Table):
     """The same number every time."""
@@ -51,34 +54,14 @@ class UniformCount(Table):
     min: Annotated[int, Whole(0, 1_000_000)] = key(1, "Fewest.")
     max: Annotated[int, Whole(1, 1_000_000)] = key(10, "Most.")
 
+    _is_ordered = rising("min", "max")
+
 
 class ShareOfFiles(Table):
     """A share of the table's data files, at least one; only for `touched_files`, where `"5%"` says the same."""
 
     distribution: Literal["share"] = "share"
     share: Share = Field(description="The share, above 0 and at most 1.")
-
-
-COUNTS = ("exponential", "fixed", "uniform")
-
-
-def _count_tag(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"<{value.get('distribution', 'exponential')}>"
-    return f"<{getattr(value, 'distribution', None)}>"
-
-
-def _refuse_unknown_count(value: Any) -> Any:
-    if isinstance(value, Table):
-        return value
-    if not isinstance(value, dict):
-        raise refusal('must be a table such as {distribution = "exponential", mean = 3, min = 1, max = 10}.')
-    if value.get("distribution", "exponential") not in COUNTS:
-        raise refusal(unknown_name(value["distribution"], COUNTS), key="distribution")
-    low, high = value.get("min", 1), value.get("max", 10)
-    if isinstance(low, int) and isinstance(high, int) and low > high:
-        raise refusal(f"must be at least min = {low}.", key="max")
-    return value
 
 
 def _spell_out_touched(value: Any) -> Any:
@@ -91,28 +74,20 @@ def _spell_out_touched(value: Any) -> Any:
             return {"distribution": "share", "share": float(percentage[1]) / 100.0}
     if not isinstance(value, (dict, Table)):
         raise refusal("must be a whole number, a share such as '5%', or a count table.")
-    if isinstance(value, dict) and value.get("distribution") == "share":
-        return value
-    return _refuse_unknown_count(value)
+    return value
 
 
-TouchedFiles = Annotated[
-    Annotated[ExponentialCount, Tag("<exponential>")]
-    | Annotated[FixedCount, Tag("<fixed>")]
-    | Annotated[UniformCount, Tag("<uniform>")]
-    | Annotated[ShareOfFiles, Tag("<share>")],
-    Discriminator(_count_tag),
+COUNTS: tuple[type[Table], ...] = (ExponentialCount, FixedCount, UniformCount)
+_EXAMPLE = '{distribution = "exponential", mean = 3, min = 1, max = 10}'
+_COUNT_FORMS = variants("distribution", COUNTS, _EXAMPLE, default="exponential")
+CountTable = Annotated[ExponentialCount | FixedCount | UniformCount, Forms("a count table", _COUNT_FORMS)]
+_TOUCHED_FORMS: Any = Annotated[
+    variants("distribution", (*COUNTS, ShareOfFiles), _EXAMPLE, default="exponential"),
     BeforeValidator(_spell_out_touched),
-    Described("a whole number, a share such as '5%', or a count table"),
 ]
-
-CountTable = Annotated[
-    Annotated[ExponentialCount, Tag("<exponential>")]
-    | Annotated[FixedCount, Tag("<fixed>")]
-    | Annotated[UniformCount, Tag("<uniform>")],
-    Discriminator(_count_tag),
-    BeforeValidator(_refuse_unknown_count),
-    Described("a count table"),
+TouchedFiles = Annotated[
+    ExponentialCount | FixedCount | UniformCount | ShareOfFiles,
+    Forms("a whole number, a share such as '5%', or a count table", _TOUCHED_FORMS),
 ]
 
 
@@ -141,9 +116,7 @@ class TableChoice(Table):
     count_distribution: CountTable | None = key(
         None, "Distribution of the tables per txn, instead of count; at least one, at most all there are."
     )
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = key(
-        "uniform", "How tables are picked; zipf makes the first ones hot."
-    )
+    selection: Literal["uniform", "zipf"] = key("uniform", "How tables are picked; zipf makes the first ones hot.")
     alpha: ZipfExponent = key(1.5, "Exponent.")
     write_fraction: Share = key(1.0, "Share of the tables read that is written, at least one.")
     only: TableList | None = key(
@@ -181,9 +154,7 @@ class PartitionChoice(Table):
     count_distribution: CountTable | None = key(
         None, "Distribution of the partitions per table, instead of count; at least one, at most all it has."
     )
-    selection: Annotated[Literal["uniform", "zipf"], OneOf()] = key(
-        "uniform", "How partitions are picked; zipf makes the first ones hot."
-    )
+    selection: Literal["uniform", "zipf"] = key("uniform", "How partitions are picked; zipf makes the first ones hot.")
     alpha: ZipfExponent = key(1.5, "Exponent.")
     weights: PartitionWeights | None = key(
         None,

@@ -6,9 +6,9 @@ What a choice costs is ``endive.transaction``'s.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from endive.config.values import Check, Number, OneOf, Table, Whole, key, refusal
+from endive.config.values import Check, Number, Table, Whole, key, refusal
 from endive.vocabulary import RELEASES
 
 MANIFESTS_PER_COMMIT_MAX = 1_000.0
@@ -31,10 +31,9 @@ class RecordedRelease(Check):
         return release
 
 
-Protocol = Annotated[Literal["iceberg", "pyiceberg", "spec", "merge", "v4"], OneOf()]
-
+Protocol = Literal["iceberg", "pyiceberg", "spec", "merge", "v4"]
+PROTOCOLS: tuple[str, ...] = get_args(Protocol)
 # Choice, and what each protocol takes for it.
-PROTOCOLS = ("iceberg", "pyiceberg", "spec", "merge", "v4")
 _PRESETS = (
     ("base", "refresh", "start", "start", "start", "refresh"),
     ("io", "before_swap", "before_swap", "after_failure", "after_failure", "before_swap"),
@@ -76,38 +75,38 @@ class CommitConfig(Table):
         "request. From 1.11 on, a fast append behind REST asks once more after its success, the check for deletion "
         "vectors is pruned by partition, and an expiry opens no manifests.",
     )
-    base: Annotated[Literal["refresh", "start"], OneOf()] = _choice(
+    base: Literal["refresh", "start"] = _choice(
         "base", "What the first attempt builds on: the newest version, or the one the txn started from."
     )
-    io: Annotated[Literal["before_swap", "after_failure"], OneOf()] = _choice(
+    io: Literal["before_swap", "after_failure"] = _choice(
         "io", "When the expensive I/O happens: before the swap on every attempt, or after a failed swap."
     )
-    repair: Annotated[Literal["after_refresh", "before_refresh"], OneOf()] = _choice(
+    repair: Literal["after_refresh", "before_refresh"] = _choice(
         "repair",
         "Whether a retry reads the newest version and repairs on it, or repairs what the refusal told and reads the "
         "version it swaps on last, without a look at what came between. The first documents do the latter; their swap "
         "answers with the state, so a cas catalog does then too.",
     )
-    own_manifest: Annotated[Literal["once", "each_attempt", "none"], OneOf()] = _choice(
+    own_manifest: Literal["once", "each_attempt", "none"] = _choice(
         "own_manifest",
         "When the txn writes the manifest of its own new files; on each attempt, an append does so while it reads the "
         "current list.",
     )
-    metadata: Annotated[Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"], OneOf()] = _choice(
+    metadata: Literal["each_attempt", "if_current", "per_conflict", "per_false_conflict"] = _choice(
         "metadata", "When the table metadata object is read and written."
     )
-    metadata_read: Annotated[Literal["as_needed", "each_attempt"], OneOf()] = key(
+    metadata_read: Literal["as_needed", "each_attempt"] = key(
         "as_needed",
         "Whether an attempt reads the table metadata object only where commit.metadata says so, or every "
         "attempt does, the first included.",
     )
-    history: Annotated[
-        Literal["fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"], OneOf()
-    ] = _choice("history", "Which manifest lists of intermediate snapshots are read to validate.")
-    history_io: Annotated[Literal["serial", "batched"], OneOf()] = _choice(
+    history: Literal["fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"] = _choice(
+        "history", "Which manifest lists of intermediate snapshots are read to validate."
+    )
+    history_io: Literal["serial", "batched"] = _choice(
         "history_io", "Whether those lists are read one after another or storage.max_parallel at a time."
     )
-    merging: Annotated[Literal["bins", "off", "n_behind", "flush"], OneOf()] = _choice(
+    merging: Literal["bins", "off", "n_behind", "flush"] = _choice(
         "merging",
         "Manifest merging: whole bins of enough manifests, never, in proportion to n_behind, or entries of a root "
         "manifest that one leaf takes.",
@@ -118,15 +117,15 @@ class CommitConfig(Table):
     manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = key(
         1.5, "Manifests read and written per snapshot behind."
     )
-    real_conflict: Annotated[Literal["abort", "merge"], OneOf()] = _choice(
+    real_conflict: Literal["abort", "merge"] = _choice(
         "real_conflict", "What a real conflict does: ends the txn, or merges manifests and tries again."
     )
-    after_success: Annotated[Literal["reload", "clean_up", "none"], OneOf()] = _choice(
+    after_success: Literal["reload", "clean_up", "none"] = _choice(
         "after_success",
         "What follows a commit: the new table state read back and what lost attempts wrote deleted, only the latter, "
         "or nothing.",
     )
-    head: Annotated[Literal["profile", "written", "never"], OneOf()] = _choice(
+    head: Literal["profile", "written", "never"] = _choice(
         "head",
         "HEAD requests: before reads, as the storage profile says; for the length of each manifest written and before "
         "each metadata object is written; or never.",

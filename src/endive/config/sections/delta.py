@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from endive.config.values import Bytes, Count, ItemBytes, Milliseconds, OneOf, Table, Whole, key
+from endive.config.values import Bytes, Count, ItemBytes, Milliseconds, Table, Whole, key
 
 CHECKPOINT_INTERVALS: Final = {"spark": 10, "delta_rs": 100}
 LOG_REPLAY_MS: Final = {"spark": 350.0, "delta_rs": 0.0}  # docs/validation/delta.md, a lone writer of Delta Spark
@@ -15,7 +15,7 @@ INTERVAL_MAX: Final = 1_000_000
 class DeltaConfig(Table):
     """How tables in Delta Lake are committed to; only with `table.format = "delta"`."""
 
-    client: Annotated[Literal["spark", "delta_rs"], OneOf()] = key(
+    client: Literal["spark", "delta_rs"] = key(
         "spark",
         "Whose commits: Delta Spark's (creates the next commit file at once; after a lost race lists the "
         "log, reads the winners one after another, tries again without a pause, up to ten million times) or delta-rs's "

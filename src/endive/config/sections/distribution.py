@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from endive.config.values import (
     LATENCY_MS_MAX,
@@ -25,7 +25,8 @@ from endive.config.values import (
     Table,
     key,
     refusal,
-    unknown_name,
+    rising,
+    variants,
 )
 
 QUANTILE_P = Number(0, 1)
@@ -121,11 +122,7 @@ class Uniform(Family):
     low_ms: LatencyMs = Field(description="Lower end.")
     high_ms: LatencyMs = Field(description="Upper end.")
 
-    @model_validator(mode="after")
-    def _is_ordered(self) -> Self:
-        if self.low_ms > self.high_ms:
-            raise refusal(f"must be at least low_ms = {self.low_ms}.", key="high_ms")
-        return self
+    _is_ordered = rising("low_ms", "high_ms")
 
 
 class Gamma(Family):
@@ -166,18 +163,10 @@ class Empirical(Family):
     )
 
 
-SIMPLE_FAMILIES: dict[str, type[Family]] = {
-    "fixed": Fixed,
-    "lognormal": Lognormal,
-    "size_based": SizeBased,
-    "truncated_normal": TruncatedNormal,
-    "exponential": Exponential,
-    "uniform": Uniform,
-    "gamma": Gamma,
-    "empirical": Empirical,
-}
-FAMILY_NAMES = (*SIMPLE_FAMILIES, "mixture")
 EXAMPLE = '{distribution = "fixed", ms = 50.0}'
+SIMPLE_FAMILIES: tuple[type[Family], ...] = (
+    *(Fixed, Lognormal, SizeBased, TruncatedNormal, Exponential, Uniform, Gamma, Empirical),
+)
 
 
 def refuse_bad_normal(mean_ms: float, stddev_ms: float, min_ms: float, key: str) -> None:
@@ -191,42 +180,8 @@ def refuse_bad_normal(mean_ms: float, stddev_ms: float, min_ms: float, key: str)
         raise refusal(f"leaves nothing above the truncation at {min_ms} ms. Raise it.", key=key)
 
 
-def family_tag(value: Any) -> str | None:
-    """Which family a table names: the tag of the union member that validates it."""
-    name = value.get("distribution") if isinstance(value, dict) else getattr(value, "distribution", None)
-    return f"<{name}>" if name else None
-
-
-def refuse_unknown_family(known: tuple[str, ...], example: str) -> Any:
-    """A validator that speaks before the union does, whose own words would name no key."""
-
-    def check(value: Any) -> Any:
-        if isinstance(value, Table):
-            return value
-        if not isinstance(value, dict):
-            raise refusal(f"must be a table such as {example}.")
-        if "distribution" not in value:
-            raise refusal(f"is missing. Choose one of: {', '.join(known)}.", key="distribution", shows_value=False)
-        if value["distribution"] not in known:
-            raise refusal(unknown_name(value["distribution"], known), key="distribution")
-        return value
-
-    return BeforeValidator(check)
-
-
-_SIMPLE_FORMS = Annotated[
-    Annotated[Fixed, Tag("<fixed>")]
-    | Annotated[Lognormal, Tag("<lognormal>")]
-    | Annotated[SizeBased, Tag("<size_based>")]
-    | Annotated[TruncatedNormal, Tag("<truncated_normal>")]
-    | Annotated[Exponential, Tag("<exponential>")]
-    | Annotated[Uniform, Tag("<uniform>")]
-    | Annotated[Gamma, Tag("<gamma>")]
-    | Annotated[Empirical, Tag("<empirical>")],
-    Discriminator(family_tag),
-    refuse_unknown_family(tuple(SIMPLE_FAMILIES), EXAMPLE),
-]
-SimpleDistribution = Annotated[Spec, Forms(_SIMPLE_FORMS, "a distribution table")]
+_SIMPLE_FORMS = variants("distribution", SIMPLE_FAMILIES, EXAMPLE)
+SimpleDistribution = Annotated[Spec, Forms("a distribution table", _SIMPLE_FORMS)]
 
 
 class Component(Table):
@@ -266,12 +221,8 @@ class Mixture(Family):
         return {"distribution": "mixture", "components": components, **floor}
 
 
-_FORMS = Annotated[
-    Annotated[_SIMPLE_FORMS, Tag("<simple>")] | Annotated[Mixture, Tag("<mixture>")],
-    Discriminator(lambda value: "<mixture>" if family_tag(value) == "<mixture>" else "<simple>"),
-    refuse_unknown_family(FAMILY_NAMES, EXAMPLE),
-]
-Distribution = Annotated[Spec, Forms(_FORMS, "a distribution table")]
+FAMILIES: tuple[type[Family], ...] = (*SIMPLE_FAMILIES, Mixture)
+Distribution = Annotated[Spec, Forms("a distribution table", variants("distribution", FAMILIES, EXAMPLE))]
 
 _DISTRIBUTION: TypeAdapter[Spec] = TypeAdapter(Distribution)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from endive.config.values import OneOf, PositiveLatencyMs, Probability, Table, Whole, key
+from endive.config.values import PositiveLatencyMs, Probability, Table, Whole, key
 
 CHECKS_MAX = 100
 TRIES_MAX = 100
@@ -40,7 +40,7 @@ class FailuresConfig(Table):
         "(commit.status-check.min-wait-ms).",
     )
     status_check_wait_max_ms: PositiveLatencyMs = key(60_000.0, "Longest such wait (commit.status-check.max-wait-ms).")
-    absent_commit: Annotated[Literal["retry", "unknown"], OneOf()] = key(
+    absent_commit: Literal["retry", "unknown"] = key(
         "retry",
         "A check that does not find the commit means that it was refused, and the txn retries; or that "
         "its state is unknown, as in recent versions of Iceberg, and the txn ends.",

@@ -2,53 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator
 
-from endive.config.values import Flag, Milliseconds, Number, OneOf, Probability, Table, Whole, key
+from endive.config.values import Flag, Milliseconds, Number, Probability, Table, Whole, key
 
 RERUNS_MAX = 1_000
 
-BackoffPolicy = Annotated[
-    Literal[
-        "iceberg",
-        "exponential",
-        "conservative",
-        "moderate",
-        "aggressive",
-        "fixed",
-        "full_jitter",
-        "decorrelated_jitter",
-        "none",
-    ],
-    OneOf(),
+BackoffPolicy = Literal[
+    "iceberg",
+    "exponential",
+    "conservative",
+    "moderate",
+    "aggressive",
+    "fixed",
+    "full_jitter",
+    "decorrelated_jitter",
+    "none",
 ]
-
-# Policy -> base_ms, multiplier, max_ms, jitter. The three middle ones are the experiment plan's (experiment 4.1).
-BACKOFF_FIGURES: dict[str, tuple[float, float, float, float]] = {
-    "iceberg": (100.0, 2.0, 60_000.0, 0.1),
-    "exponential": (10.0, 2.0, 5000.0, 0.1),
-    "conservative": (100.0, 1.5, 5000.0, 0.1),
-    "moderate": (50.0, 2.0, 2000.0, 0.1),
-    "aggressive": (10.0, 2.0, 1000.0, 0.1),
-    "fixed": (100.0, 1.0, 100.0, 0.0),
-    "full_jitter": (100.0, 2.0, 60_000.0, 1.0),
-    "decorrelated_jitter": (100.0, 3.0, 60_000.0, 1.0),
-    "none": (0.0, 1.0, 0.0, 0.0),
-}
 FIGURES = ("base_ms", "multiplier", "max_ms", "jitter")
-# The figures a policy lets the user change; the rest are part of its name.
-BACKOFF_KEYS: dict[str, tuple[str, ...]] = {
-    "iceberg": ("base_ms", "multiplier", "max_ms", "jitter"),
-    "exponential": ("base_ms", "multiplier", "max_ms", "jitter"),
-    "conservative": (),
-    "moderate": (),
-    "aggressive": (),
-    "fixed": ("base_ms", "jitter"),
-    "full_jitter": ("base_ms", "multiplier", "max_ms"),
-    "decorrelated_jitter": ("base_ms", "multiplier", "max_ms"),
-    "none": (),
+
+
+class Backoff(NamedTuple):
+    """What a policy does unless told otherwise; figures that are not among ``keys`` are part of its name."""
+
+    base_ms: float
+    multiplier: float
+    max_ms: float
+    jitter: float
+    keys: tuple[str, ...] = ()  # that may be changed
+
+
+# The three without keys are the experiment plan's (experiment 4.1).
+BACKOFFS = {
+    "iceberg": Backoff(100.0, 2.0, 60_000.0, 0.1, FIGURES),
+    "exponential": Backoff(10.0, 2.0, 5000.0, 0.1, FIGURES),
+    "conservative": Backoff(100.0, 1.5, 5000.0, 0.1),
+    "moderate": Backoff(50.0, 2.0, 2000.0, 0.1),
+    "aggressive": Backoff(10.0, 2.0, 1000.0, 0.1),
+    "fixed": Backoff(100.0, 1.0, 100.0, 0.0, ("base_ms", "jitter")),
+    "full_jitter": Backoff(100.0, 2.0, 60_000.0, 1.0, FIGURES[:3]),
+    "decorrelated_jitter": Backoff(100.0, 3.0, 60_000.0, 1.0, FIGURES[:3]),
+    "none": Backoff(0.0, 1.0, 0.0, 0.0),
 }
 
 
@@ -75,7 +71,7 @@ class RetryBackoff(Table):
 class AfterFailure(Table):
     """What follows a txn that did not commit."""
 
-    kind: Annotated[Literal["lost", "carried", "restart", "rerun"], OneOf()] = key(
+    kind: Literal["lost", "carried", "restart", "rerun"] = key(
         "lost",
         "lost: nothing, and what it wrote is gone; carried: its files go with the next commit (Kafka "
         "Connect up to 1.11); restart: the client goes down, loads its table anew and submits what was not committed "
@@ -87,7 +83,7 @@ class AfterFailure(Table):
     )
     times: Annotated[int, Whole(1, RERUNS_MAX)] = key(3, "Most reruns of one txn.")
     pause_ms: Milliseconds = key(300_000.0, "From the failure until it is run again.")
-    unknown: Annotated[Literal["checked", "again"], OneOf()] = key(
+    unknown: Literal["checked", "again"] = key(
         "checked",
         "After commit_state_unknown: the next commit looks whether the one before is in the table's "
         "history and leaves out what is there (Flink by checkpoint, Kafka Connect by offsets), or writes it again.",

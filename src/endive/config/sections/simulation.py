@@ -15,7 +15,6 @@ from endive.config.values import (
     ItemBytes,
     Milliseconds,
     Number,
-    OneOf,
     PathBelow,
     Table,
     Text,
@@ -64,7 +63,7 @@ class ExperimentSection(Table):
 class TableConfig(Table):
     """The format of the tables, sizes of their objects, and how they grow."""
 
-    format: Annotated[Literal["iceberg", "delta"], OneOf()] = key(
+    format: Literal["iceberg", "delta"] = key(
         "iceberg", "Table format: Apache Iceberg or Delta Lake. Each has keys of its own."
     )
     metadata_base_bytes: Bytes = key(5000, "Table metadata without snapshots.")
@@ -88,7 +87,7 @@ class TableConfig(Table):
 class ConflictConfig(Table):
     """How a real conflict (overlapping data) is told from a false one."""
 
-    detector: Annotated[Literal["probabilistic", "partition_overlap", "files"], OneOf()] = key(
+    detector: Literal["probabilistic", "partition_overlap", "files"] = key(
         "probabilistic",
         "By transaction.real_conflict_probability, by the partitions rivals wrote since, or by the data "
         "files both touch (table.data_files).",

@@ -22,7 +22,6 @@ from endive.config.values import (
     LatencyMs,
     Milliseconds,
     Number,
-    OneOf,
     PositiveItemBytes,
     PositiveLatencyMs,
     Probability,
@@ -104,7 +103,7 @@ _RUNTIME_FORMS = Annotated[
     AfterValidator(spell_out),
 ]
 Runtime = Annotated[
-    Spec, Forms(_RUNTIME_FORMS, '`{mean_ms, sigma, min_ms}`, a distribution table, or a time such as `"20min"`')
+    Spec, Forms('`{mean_ms, sigma, min_ms}`, a distribution table, or a time such as `"20min"`', _RUNTIME_FORMS)
 ]
 
 
@@ -169,12 +168,12 @@ class SourceKeys(Table):
         "How old the newest visible data of the source may be; results then tell the share of time in "
         "which they are older (stale_share). Changes nothing else.",
     )
-    isolation: Annotated[Literal["serializable", "snapshot", "write_serializable"], OneOf()] = key(
+    isolation: Literal["serializable", "snapshot", "write_serializable"] = key(
         "serializable",
         "Which rivals an operation that has read the table must not overlap. Delta: files that others add "
         "fail it, with write_serializable only those of rivals that have read too, with snapshot none.",
     )
-    overwrite: Annotated[Literal["row_delta", "overwrite_files", "replace_partitions"], OneOf()] = key(
+    overwrite: Literal["row_delta", "overwrite_files", "replace_partitions"] = key(
         "row_delta", "Which Iceberg operation a validated overwrite is."
     )
     rewritten_manifests: Count = key(1, "Existing manifests that hold files to be removed (F in the cost tables).")
@@ -192,7 +191,7 @@ class SourceKeys(Table):
         "Age below which expire_snapshots keeps a snapshot; those there at first count as older. Without "
         "it, age does not matter.",
     )
-    read: Annotated[Literal["table", "partitions", "files", "columns", "nothing"], OneOf()] | None = key(
+    read: Literal["table", "partitions", "files", "columns", "nothing"] | None = key(
         None,
         "What an overwrite has read, as the filter says that its engine hands over; files that rivals add "
         "there fail it. table: no predicate on the target (MERGE ... ON t.id = s.id); partitions: one on the partition "
@@ -203,42 +202,39 @@ class SourceKeys(Table):
     adds_rows: Flag = key(
         True, "Whether an overwrite adds rows; a merge-on-read DELETE adds none, and so does one of whole files."
     )
-    added_rows: Annotated[Literal["touched", "apart"], OneOf()] = key(
+    added_rows: Literal["touched", "apart"] = key(
         "touched",
         "Where the rows lie that an overwrite adds: among those of the files it touches (an UPDATE), or "
         "apart, in files whose statistics tell them from all that others have read (new keys). Others that have read "
         "files or columns mind the former only.",
     )
-    checks: Annotated[Literal["all", "added_rows", "none", "partitions"], OneOf()] = key(
+    checks: Literal["all", "added_rows", "none", "partitions"] = key(
         "all",
         "Which checks the engine asks for. all: Spark's MERGE and UPDATE, Trino; added_rows: Spark's "
         "merge-on-read DELETE, which does not look for delete files; none: Flink's upsert, Kafka Connect's deltas; "
         "partitions: an INSERT OVERWRITE whose writer gives Spark's option isolation-level (read = 'partitions' if it "
         "names its partitions; a dynamic one does not). Without it an overwrite of partitions checks nothing.",
     )
-    deletes: (
-        Annotated[Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"], OneOf()]
-        | None
-    ) = key(
+    deletes: Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"] | None = key(
         None,
         "How a row delta deletes: by position, by key (a sink's upsert), or by deletion vectors (format "
         "v3); with both, the positions are those of rows it has just added.",
         "position; vector with table.format_version = 3",
     )
-    delete_granularity: Annotated[Literal["file", "partition"], OneOf()] = key(
+    delete_granularity: Literal["file", "partition"] = key(
         "file",
         "Whether a row delta on a v2 table writes a file of position deletes for every data file and "
         "replaces the one which that has (Spark, unless write.delete.granularity says otherwise), or one for a "
         "partition, beside those that are there. A MERGE or UPDATE that replaces one fails from release 1.10 on if a "
         "rewrite of position deletes has done so before it.",
     )
-    rewritten_files: Annotated[Literal["data", "position_deletes"], OneOf()] = key(
+    rewritten_files: Literal["data", "position_deletes"] = key(
         "data",
         "What rewrite_files rewrites: data files (rewrite_data_files), or files of position deletes "
         "(rewrite_position_delete_files, format v2), which leaves data files alone; touched_files are then the data "
         "files whose deletes it rewrites.",
     )
-    commit_path: Annotated[Literal["table", "transaction", "epoch", "pyiceberg"], OneOf()] = key(
+    commit_path: Literal["table", "transaction", "epoch", "pyiceberg"] = key(
         "table",
         "How the engine commits: to the table (Spark, Flink); through a Transaction (Trino), which builds "
         "on the table as loaded and again if that has moved; as Spark's streaming, which refreshes the table before "
@@ -287,7 +283,7 @@ class SourceKeys(Table):
 class TransactionConfig(Table):
     """What holds for the txns of every source alike."""
 
-    manifest_list_mode: Annotated[Literal["rewrite", "append"], OneOf()] = key(
+    manifest_list_mode: Literal["rewrite", "append"] = key(
         "rewrite", "Manifest lists are rewritten, or appended to (ML+)."
     )
     manifest_list_seal_threshold_bytes: Bytes = key(0, "Bytes after which a list is sealed and rewritten, 0 = never.")

@@ -16,7 +16,6 @@ from endive.config.values import (
     Forms,
     LatencyMs,
     LogMean,
-    OneOf,
     PerMibMs,
     PositiveLatencyMs,
     Sigma,
@@ -27,10 +26,6 @@ from endive.config.values import (
     refusal,
 )
 
-OBJECTS = (
-    *("catalog", "metadata", "manifest_list", "manifest", "log"),
-    *("commit_file", "checkpoint", "last_checkpoint", "checksum"),
-)
 SHORT_FORMS = (
     "{mean_ms, stddev_ms}, {mu, sigma}, {base_latency_ms, latency_per_mib_ms, sigma} "
     "or a distribution table such as {distribution = 'fixed', ms = 50.0}"
@@ -111,7 +106,7 @@ _LATENCY_FORMS = Annotated[
     BeforeValidator(_refuse_unknown_form),
     AfterValidator(spell_out),
 ]
-Latency = Annotated[Spec, Forms(_LATENCY_FORMS, "a latency table")]
+Latency = Annotated[Spec, Forms("a latency table", _LATENCY_FORMS)]
 
 
 class ObjectLatencies(Table):
@@ -144,6 +139,9 @@ class ObjectsConfig(Table):
     checksum: ObjectLatencies | None = None
 
 
+OBJECTS = tuple(ObjectsConfig.model_fields)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyOverride:
     """One figure of the profile replaced: the latency of ``op`` on ``object`` when it succeeds or fails."""
@@ -166,7 +164,7 @@ class StorageConfig(Table):
         "s3, s3x, azure, azurex, gcp, instant, fifo, constant, or the path of a profile (.toml).",
         "s3; s3x if the catalog or the manifest lists are appended to",
     )
-    vintage: Annotated[Literal["measured", "original"], OneOf()] = key(
+    vintage: Literal["measured", "original"] = key(
         "measured", "Which figures of a built-in provider: measured ones, or those of the original design documents."
     )
     latency_ms: LatencyMs | None = key(None, "Latency of every request; needed with provider 'constant'.")
