@@ -83,28 +83,21 @@ def check_dataset(path: str | DatasetPath) -> Checked:
 
 def forget_damaged(folder: SweepFolder, study: str) -> int:
     """Take away the parts of a study that are damaged, so that they are simulated again; how many there were."""
-    count = 0
-    for part in folder.studies[study].parts:
-        files = folder.files(study, part)
-        if files.is_complete and _problem(files) is not None:
-            files.forget()
-            count += 1
-    return count
+    damaged = [files for files in folder.complete_parts(study) if _problem(files) is not None]
+    for files in damaged:
+        files.forget()
+    return len(damaged)
 
 
-def is_manifest_broken(root: DatasetPath) -> bool:
-    """Whether the manifest is there and is not what was written."""
+def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
+    """The plans by the records that are whole, or None if the manifest is; parts without a record are taken away."""
     try:
         unsealed(read_document(root / MANIFEST))
+        return None
     except FileNotFoundError:
-        return False
+        return None
     except (OSError, ValueError, RecursionError):
-        return True
-    return False
-
-
-def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan]:
-    """The plans by the records that are whole; parts without one are taken away."""
+        pass
     studies: dict[str, StudyPlan] = {}
     for place in found_in(root / RECORDS, "study=*"):
         study = study_name(place.name.removeprefix("study="))

@@ -48,6 +48,7 @@ from endive.pipeline.dataset.places import (
 from endive.pipeline.dataset.referred_files import FILES
 from endive.pipeline.dataset.seal import DIGEST, DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, sealed, unsealed
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
+from endive.results.writer import first_of
 
 FORMAT: Final = 5
 FORMATS_READ: Final = (4, FORMAT)  # 4: parts mix points, and txns lie in no folder of their point
@@ -211,7 +212,7 @@ class SweepFolder:
             return list(readers.map(partial(PartFiles.read_record, hashes=hashes), self.complete_parts(study)))
 
     def _all_files(self, study: str) -> list[PartFiles]:
-        return [self.files(study, part) for part in self.studies[study].parts]
+        return [self.files(study, part) for part in self.studies[study].parts] if study in self.studies else []
 
     # --- housekeeping, under the lock -------------------------------------------------------------------
 
@@ -280,9 +281,8 @@ def _refuse_foreign(path: DatasetPath) -> None:
         entries = sorted(entry.name for entry in path.iterdir())
     foreign = [name for name in entries if name != LOCK_FILE and not name.startswith(f".{MANIFEST}.")]
     if foreign and MANIFEST not in entries:
-        others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise OutputError(
-            f"Cannot write {path}: it holds files that are not of a sweep ({foreign[0]}{others}). "
+            f"Cannot write {path}: it holds files that are not of a sweep ({first_of(foreign)}). "
             "Choose an empty or a new folder."
         )
 

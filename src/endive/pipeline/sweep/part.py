@@ -10,8 +10,8 @@ import io
 import json
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +28,7 @@ from endive.pipeline.dataset.places import DatasetPath, new_file, place_errors, 
 from endive.pipeline.dataset.referred_files import config_source
 from endive.pipeline.dataset.seal import content_digest, file_digest
 from endive.pipeline.sweep.work import RunSpec
-from endive.results import TRANSACTION_SCHEMA, SimulationResult
+from endive.results import TRANSACTION_SCHEMA
 from endive.simulation import Simulation
 
 ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory
@@ -66,7 +66,7 @@ def simulate_part(
     records: list[Record] = []
     counts: list[pa.Table] = []
     with ExitStack() as stack:
-        part = stack.enter_context(_part_file(files.transactions)) if files.keeps_transactions else None
+        part = stack.enter_context(closing(PartFile(files.transactions))) if files.keeps_transactions else None
         for spec in specs:
             on_run(spec.run_id, False)
             run = simulate_run(spec, engine, source=config_source(dataset), is_lost=spec.run_id in lost)
@@ -126,7 +126,7 @@ def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: 
         result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
         txns = result.transactions_as_ended() if spec.keeps_transactions else None
         latencies = latency_counts(spec.run_id, result.statistics)
-        record = _success(result)
+        record = {"status": "ok", "error": None, "txns": result.statistics.n_txns, **result.to_json_dict()}
     except _ChangedError:
         raise OutputError(
             f"Run {spec.run_id} is not the one that was planned: a profile or trace that its configuration names has "
@@ -149,21 +149,12 @@ class _ChangedError(Exception):
     """The configuration of a run hashes to something else than its plan says."""
 
 
-def _success(result: SimulationResult) -> Record:
-    return {"status": "ok", "error": None, "txns": result.statistics.n_txns, **result.to_json_dict()}
-
-
 def _failure(error: Exception) -> Record:
+    """Where it came from has the innermost place last, without the folders of this machine."""
     told = str(error) if isinstance(error, EndiveError) else f"{type(error).__name__}: {error}"
-    return {"status": "failed", "error": told, "traceback": _places(error)}
-
-
-def _places(error: BaseException) -> list[str]:
-    """Where an error came from, the innermost place last; without the folders of this machine."""
-    return [
-        f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
-        for frame in traceback.extract_tb(error.__traceback__)
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
+    return {"status": "failed", "error": told, "traceback": places}
 
 
 # ---- the file of txns --------------------------------------------------------------------------------
@@ -245,17 +236,8 @@ class PartFile:
         """Let the file appear: the commit."""
         self._file.publish()
 
-    def discard(self) -> None:
+    def close(self) -> None:
         """Leave nothing behind; does nothing after ``publish``."""
         with suppress(OSError, ValueError, pa.ArrowException):
             self._writer.close()
         self._file.discard()
-
-
-@contextmanager
-def _part_file(path: DatasetPath) -> Iterator[PartFile]:
-    part = PartFile(path)
-    try:
-        yield part
-    finally:
-        part.discard()
