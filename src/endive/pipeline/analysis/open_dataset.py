@@ -22,8 +22,8 @@ from endive.config.reading.document import document_in, document_of
 from endive.errors import OutputError
 from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.dataset_names import is_axis_name
-from endive.pipeline.dataset.dataset_table import TXNS, count_kept_txns, join_studies, read_small
-from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW, with_known_requests
+from endive.pipeline.dataset.dataset_table import TXNS, axes_of, count_kept_txns, join_studies, read_small
+from endive.pipeline.dataset.figure_columns import FIGURES, WINDOW, with_known_requests
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, place_of, spark_options, spark_path
@@ -146,19 +146,23 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
     configs: dict[tuple[str, int], str] = {}
     for study, plan in folder.studies.items():
         summaries = folder.summaries(study)
-        if not summaries.checksums.exists() and not any(file.exists() for file in summaries.files.values()):
+        if not summaries.checksums.exists() and not any(each.exists() for each in summaries.files.values()):
             continue  # planned, and nothing of it was finished
         summaries.parts_told()  # the summaries are what the sweep wrote, or it is said here
-        table = read_small(folder.partition(RUNS, study) / "runs.parquet")
+        file = folder.partition(RUNS, study) / "runs.parquet"
+        table = read_small(file)
         if not table.num_rows:
             continue
         table = with_known_requests(table)
         _refuse_other_models(folder, study, table)
-        runs[study] = _with_free_names(table)
         configs |= _configs(root, study, table)
         groups[study] = with_known_requests(read_small(folder.partition(GROUPS, study) / "groups.parquet"))
-        axes = tuple(name for name in runs[study].column_names if name not in RESERVED)
-        _refuse_axes(folder.partition(RUNS, study) / "runs.parquet", table)
+        for axis in axes_of(table):
+            if not is_axis_name(axis):
+                raise OutputError(f"{file} has a column {axis!r}, which is no axis of a study. Sweep again.")
+        own = {name: f"axis.{name}" for name in axes_of(table) if name in TAKEN}
+        runs[study] = table.rename_columns([own.get(name, name) for name in table.column_names])
+        axes = tuple(axes_of(runs[study]))
         document = _read_study(folder.path / STUDIES / f"{study}.toml")
         studies[study] = StudyFacts(detail=plan.detail, runs_planned=len(plan.run_ids), axes=axes, document=document)
     _refuse_nothing(root, runs)
@@ -196,9 +200,7 @@ def transaction_struct() -> Any:
 
 def _read_study(path: DatasetPath) -> dict[str, Any]:
     document = document_in(path) if isinstance(path, Path) else document_of(path.read_bytes().decode())
-    return (
-        {} if isinstance(document, str) else printable_values(document)
-    )  # titles and hints: the numbers do not need it
+    return {} if isinstance(document, str) else printable_values(document)  # the numbers do not need it
 
 
 def _refuse_other_models(folder: SweepFolder, study: str, runs: pa.Table) -> None:
@@ -224,33 +226,15 @@ def _configs(root: DatasetPath, study: str, runs: pa.Table) -> dict[tuple[str, i
     return configs
 
 
-def _refuse_axes(path: DatasetPath, runs: pa.Table) -> None:
-    for name in runs.column_names:
-        if name not in RESERVED and not is_axis_name(name):
-            raise OutputError(f"{path} has a column {name!r}, which is no axis of a study. Sweep again.")
-
-
-def _with_free_names(runs: pa.Table) -> pa.Table:
-    """Axes named like a column of the analysis get a name of their own."""
-    names = [f"axis.{name}" if name in TAKEN and name not in RESERVED else name for name in runs.column_names]
-    return runs.rename_columns(names)
-
-
 def _refuse_nothing(root: DatasetPath, runs: Mapping[str, pa.Table]) -> None:
     if not runs:
         raise OutputError(
             f"{root} holds no finished run. If its sweep was killed, start the same 'endive sweep' again: it goes on "
             "where it was."
         )
-    failures = [
-        (row["run_id"], row["error"])
-        for table in runs.values()
-        for row in table.select(["run_id", "status", "error"]).to_pylist()
-        if row["status"] != "ok"
-    ]
-    total = sum(table.num_rows for table in runs.values())
-    if len(failures) == total:
-        run_id, error = failures[0]
+    rows = [row for table in runs.values() for row in table.select(["run_id", "status", "error"]).to_pylist()]
+    if all(row["status"] != "ok" for row in rows):
         raise OutputError(
-            f"All {total:,} runs in {root} failed, so there is nothing to analyse. The first, {run_id}, said: {error}"
+            f"All {len(rows):,} runs in {root} failed, so there is nothing to analyse. The first, {rows[0]['run_id']}, "
+            f"said: {rows[0]['error']}"
         )

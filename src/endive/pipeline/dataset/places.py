@@ -7,6 +7,7 @@ taken away, and what Spark calls it. Everything else is the same for all, since 
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from endive.errors import OutputError
@@ -167,6 +169,13 @@ def remove_tree(place: DatasetPath) -> None:
 def parquet_file(place: DatasetPath, **options: Any) -> Any:
     """A Parquet file to read; of an object only what is read is fetched."""
     return pq.ParquetFile(place if isinstance(place, Path) else place.open(), **options)
+
+
+def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
+    """A table as a small Parquet file."""
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd", **options)
+    return stream.getvalue()
 
 
 # ---- copies on this machine --------------------------------------------------------------------------

@@ -104,7 +104,8 @@ def make_session(
         builder = builder.remote(master)
     else:
         provide_java()
-        _provide_python()
+        for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):  # workers run this very Python, not the first on PATH
+            os.environ.setdefault(name, sys.executable)
         settings = dict(SETTINGS)
         if master is not None:
             builder = builder.master(with_retries(master))
@@ -220,12 +221,6 @@ def _given_master() -> str | None:
     if os.environ.get("SPARK_REMOTE"):
         return os.environ["SPARK_REMOTE"]
     return os.environ.get("MASTER") or "local[*]"
-
-
-def _provide_python() -> None:
-    """Workers run this very Python, not the first on PATH."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 
 
 def _source_tree() -> dict[str, str]:

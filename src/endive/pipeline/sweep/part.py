@@ -6,7 +6,6 @@ whoever writes them. Where the files lie is in ``endive.pipeline.dataset.part_fi
 
 from __future__ import annotations
 
-import io
 import json
 import time
 import traceback
@@ -24,7 +23,7 @@ from endive.config import SimulationConfig, parse_config
 from endive.errors import EndiveError, OutputError
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA, joined, latency_counts
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, FileFacts, PartFiles, Record
-from endive.pipeline.dataset.places import DatasetPath, new_file, place_errors, write_whole
+from endive.pipeline.dataset.places import DatasetPath, new_file, parquet_bytes, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import config_source
 from endive.pipeline.dataset.seal import content_digest, file_digest
 from endive.pipeline.sweep.work import RunSpec
@@ -88,11 +87,9 @@ def simulate_part(
 
 def write_latencies(path: DatasetPath, counts: Sequence[pa.Table]) -> FileFacts:
     """Write the counts of all runs of a part; what the record must know of the file."""
-    stream = io.BytesIO()
-    pq.write_table(joined(counts), stream, compression="zstd", write_page_checksum=True)
-    content = stream.getvalue()
+    content = parquet_bytes(joined(counts), write_page_checksum=True)
     write_whole(path, content)
-    return FileFacts(len(content), content_digest(content))
+    return FileFacts(bytes=len(content), digest=content_digest(content))
 
 
 # ---- one run -----------------------------------------------------------------------------------------
@@ -230,7 +227,7 @@ class PartFile:
     def facts(self) -> FileFacts:
         """What the record of the part says of the file; after ``finish``."""
         with place_errors(self._path):
-            return FileFacts(self._file.stream.tell(), file_digest(self._file.temporary))
+            return FileFacts(bytes=self._file.stream.tell(), digest=file_digest(self._file.temporary))
 
     def publish(self) -> None:
         """Let the file appear: the commit."""

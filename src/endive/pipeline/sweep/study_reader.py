@@ -77,12 +77,18 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
     """Chooses runs, packs them into partitions, and simulates those of one partition."""
 
     def __init__(self, options: Options) -> None:
+        from endive.pipeline.sweep.part import PART_SCHEMA
+
         self._options = options
         planned = PlannedStudy.of(load_study(options.study, options.overrides, options.seeds))
         self._study = planned.study.name
         self._axes = planned.axes
         self._runs: Sequence[Run] = planned.runs
-        self.schema = _schema_of(planned, options.detail)
+        run_id, seed, *of_txns = PART_SCHEMA
+        fields = run_schema(planned.axes) if options.detail == DETAIL_RUNS else (run_id, seed, *planned.axes, *of_txns)
+        # Plain types, all nullable: what Spark makes of a Parquet file.
+        columns = [pa.field(field.name, _plain(field.type)) for field in fields]
+        self.schema = pa.schema([*columns, pa.field("study", pa.string())])
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
         """Keep the runs that meet the filters on what is known before a run; hand back the others."""
@@ -122,18 +128,6 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
                 yield from pa.Table.from_pylist([row], self.schema).to_batches()
             elif result.txns is not None:
                 yield from with_values(result.txns, self._values(run), self.schema).to_batches()
-
-
-def _schema_of(planned: PlannedStudy, detail: str) -> pa.Schema:
-    """Plain types, all nullable: what Spark makes of a Parquet file."""
-    from endive.pipeline.sweep.part import PART_SCHEMA
-
-    if detail == DETAIL_RUNS:
-        fields = list(run_schema(planned.axes))
-    else:
-        run_id, seed, *rest = PART_SCHEMA
-        fields = [run_id, seed, *planned.axes, *rest]
-    return pa.schema([*(pa.field(field.name, _plain(field.type)) for field in fields), pa.field("study", pa.string())])
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
