@@ -356,8 +356,8 @@ STATISTICS: Final = (
     (
         "values lie at the lower edge of their bin",
         _ANALYSIS + "histograms.py",
-        "(position - below + 0.5) / txns",
-        "(position - below) / txns",
+        "(position - below + 0.5) / txns[row]",
+        "(position - below) / txns[row]",
         "tests/pipeline/analysis/test_histograms.py",
     ),
     (

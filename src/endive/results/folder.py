@@ -11,12 +11,11 @@ import os
 import secrets
 import shutil
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from endive.errors import OutputError
 from endive.results.result import SimulationResult
-from endive.results.writer import ResultWriter, hold, is_abandoned, output_errors, write_atomically
+from endive.results.writer import ResultWriter, first_of, held, is_abandoned, output_errors, write_atomically
 
 TRANSACTIONS_FILE: Final = "transactions.parquet"
 CONFIG_FILE: Final = "config.toml"
@@ -55,17 +54,17 @@ class RunFolder:
         self._is_new = not self.path.exists()
         self._refuse_foreign_files()
         self._partial = self.path / f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
-        with output_errors(self.path):
-            self._partial.mkdir(parents=True)
-            self._held = os.open(self._partial, os.O_RDONLY)
-        hold(self._held)
-        self._remove_abandoned()
-        try:
+        with contextlib.ExitStack() as stack:
+            with output_errors(self.path):
+                self._partial.mkdir(parents=True)
+                stack.callback(self._discard)
+                stack.enter_context(held(self._partial))
+            for leftover in self.path.glob(f"{_PARTIAL}*"):  # by killed runs
+                if leftover != self._partial and is_abandoned(leftover):
+                    shutil.rmtree(leftover, ignore_errors=True)
             self.writer = ResultWriter(self._partial / TRANSACTIONS_FILE)
-        except BaseException:
-            self._discard()
-            os.close(self._held)
-            raise
+            stack.callback(self.writer.discard)
+            self._stack = stack.pop_all()
 
     def publish(self, result: SimulationResult, config_toml: str) -> None:
         """Let the finished run appear. ``writer`` must have been closed by the run."""
@@ -88,31 +87,20 @@ class RunFolder:
             names = sorted(entry.name for entry in self.path.iterdir())
         foreign = [name for name in names if name not in self._ours and not name.startswith(self._left)]
         if foreign:
-            others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
             raise OutputError(
-                f"Cannot write {self.path}: it holds files that are not of a run ({foreign[0]}{others}). "
+                f"Cannot write {self.path}: it holds files that are not of a run ({first_of(foreign)}). "
                 "Choose an empty or a new folder."
             )
 
-    def _remove_abandoned(self) -> None:
-        """What killed runs left in the folder."""
-        for leftover in self.path.glob(f"{_PARTIAL}*"):
-            if leftover != self._partial and is_abandoned(leftover):
-                shutil.rmtree(leftover, ignore_errors=True)
-
     def _discard(self) -> None:
-        shutil.rmtree(self._partial, ignore_errors=True)
-        if self._is_new:
-            with contextlib.suppress(OSError):
-                self.path.rmdir()
+        if self._partial.exists():
+            shutil.rmtree(self._partial, ignore_errors=True)
+            if self._is_new:
+                with contextlib.suppress(OSError):
+                    self.path.rmdir()
 
     def __enter__(self) -> RunFolder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.writer.discard()
-        if self._partial.exists():
-            self._discard()
-        os.close(self._held)
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()

@@ -18,12 +18,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from endive.kernel import jitted
-from endive.results.columns import TIMES, Columns
+from endive.results.columns import Columns
 from endive.results.schema import Ints
 from endive.results.window import Window
 from endive.vocabulary import ABORTED, COMMIT_STATE_UNKNOWN, COMMITTED, VALIDATION_EXCEPTION
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 POINTS: Final = 1_000  # by which the ages of a run are told where a sample of them is asked for
 
@@ -120,16 +121,13 @@ class StreamTxns:
             return
         status, reason = columns.count("status")[kept], columns.count("reason")[kept] + VALIDATION_EXCEPTION
         is_untold = (reason == COMMIT_STATE_UNKNOWN) & (columns.count("commits_untold")[kept] > 0)
-        fate = np.where(status == COMMITTED, _VISIBLE, np.where(status == ABORTED, _FAILED, _UNDER_WAY))
-        fate = np.where((status == ABORTED) & is_untold, _UNTOLD, fate)
-        times = [np.floor(columns.times[TIMES.index(name), kept] * 1000.0 + 0.5) for name in ("submit_ms", "end_ms")]
         self._chunks.append(
             (
                 columns.count("source")[kept].astype(np.int64),
                 np.maximum(columns.count("client")[kept], 0).astype(np.int64),
-                times[0].astype(np.int64),
-                times[1].astype(np.int64),
-                fate.astype(np.int64),
+                columns.us("submit_ms")[kept],
+                columns.us("end_ms")[kept],
+                _fates(status == COMMITTED, status == ABORTED, is_untold),
             )
         )
 
@@ -170,14 +168,18 @@ def _columns_of(txns: pa.Table) -> tuple[Ints, Ints, Ints, Ints]:
     """Client, beginning, end and fate of each txn."""
     status, reason = (np.asarray(txns[name].to_pylist(), object) for name in ("status", "reason"))
     is_untold = (reason == "commit_state_unknown") & (txns["commits_untold"].to_numpy() > 0)
-    fate = np.where(status == "committed", _VISIBLE, np.where(status == "aborted", _FAILED, _UNDER_WAY))
-    fate = np.where((status == "aborted") & is_untold, _UNTOLD, fate)
     client = np.asarray(txns["client"].fill_null(0).to_numpy(), np.int64)
     submit, end = (
         np.floor(txns[name].fill_null(-0.001).to_numpy() * 1000.0 + 0.5).astype(np.int64)
         for name in ("submit_ms", "end_ms")
     )
-    return client, submit, end, fate.astype(np.int64)
+    return client, submit, end, _fates(status == "committed", status == "aborted", is_untold)
+
+
+def _fates(is_committed: Bools, is_aborted: Bools, is_untold: Bools) -> Ints:
+    """What became of each txn, as its data see it."""
+    fates = [_VISIBLE, _UNTOLD, _FAILED]
+    return np.select([is_committed, is_aborted & is_untold, is_aborted], fates, _UNDER_WAY).astype(np.int64)
 
 
 def _of_stream(stream: Stream, window: Window, client: Ints, submit: Ints, end: Ints, fate: Ints) -> Ages:
@@ -216,7 +218,7 @@ def _ramps(stream: Stream, window: Window, submit: Ints, end: Ints, fate: Ints) 
     return (begin - cut)[is_there], (until - cut)[is_there]
 
 
-def _count_batches(stream: Stream, counted: npt.NDArray[np.bool_], submit: Ints, end: Ints, fate: Ints) -> Ints:
+def _count_batches(stream: Stream, counted: Bools, submit: Ints, end: Ints, fate: Ints) -> Ints:
     """How many of the counted batches are visible, lost, and visible twice."""
     has_ended = np.flatnonzero(fate != _UNDER_WAY)
     txns = np.concatenate([has_ended, np.arange(len(submit))])
@@ -229,9 +231,9 @@ def _count_batches(stream: Stream, counted: npt.NDArray[np.bool_], submit: Ints,
 @jitted
 def _hand_over(
     txns: Ints,
-    is_begin: npt.NDArray[np.bool_],
+    is_begin: Bools,
     fate: Ints,
-    counted: npt.NDArray[np.bool_],
+    counted: Bools,
     is_carried: bool,
     is_again: bool,
 ) -> Ints:

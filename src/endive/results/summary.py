@@ -170,14 +170,24 @@ def warnings_of(summary: dict[str, Any], window: Window) -> list[str]:
     warnings = []
     committing = txns["in_flight"]["committing"]
     if committing > COMMITTING_SHARE_MAX * submitted:
-        warnings.append(
-            f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
-            "committing when the simulation ended. They are the slow ones, so latencies are too low and the "
-            "success rate is uncertain. Raise simulation.cooldown_ms, or offer less load."
-        )
+        warnings.append(still_committing(committing, submitted))
     if summary["success_rate"] is None:
-        warnings.append(
-            f"None of the window's {submitted:,} txns ended before the simulation did. "
-            "Raise simulation.duration_ms and simulation.cooldown_ms beyond the txns' runtime."
-        )
+        warnings.append(none_ended(submitted))
     return warnings
+
+
+def still_committing(committing: int, submitted: int) -> str:
+    """That more txns of the window than can be passed over had not ended."""
+    return (
+        f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
+        "committing when the simulation ended. They are the slow ones, so latencies are too low and the "
+        "success rate is uncertain. Raise simulation.cooldown_ms, or offer less load."
+    )
+
+
+def none_ended(submitted: int) -> str:
+    """That no txn of the window had ended."""
+    return (
+        f"None of the window's {submitted:,} txns ended before the simulation did. "
+        "Raise simulation.duration_ms and simulation.cooldown_ms beyond the txns' runtime."
+    )

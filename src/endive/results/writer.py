@@ -13,9 +13,8 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final
 
 import pyarrow as pa
@@ -67,6 +66,11 @@ def refuse_unless_file(path: Path) -> None:
         raise OutputError(f"Cannot write {path}: it exists and is not a regular file; choose another name.")
 
 
+def first_of(names: Sequence[str]) -> str:
+    """The first of some files, and how many more there are."""
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
+
+
 def refuse_foreign_file(path: Path) -> None:
     """An existing result of Endive's may be replaced; whatever else is there may not."""
     with output_errors(path):
@@ -90,6 +94,17 @@ def hold(descriptor: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a temporary folder while the block runs, so that nobody takes it for abandoned."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    hold(descriptor)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def is_abandoned(path: Path) -> bool:
@@ -254,7 +269,5 @@ class ResultWriter:
     def __enter__(self) -> ResultWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.discard()

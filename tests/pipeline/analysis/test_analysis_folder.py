@@ -7,8 +7,9 @@ import pytest
 
 from endive.errors import OutputError
 from endive.pipeline.analysis import analysis_folder
-from endive.pipeline.analysis.analysis_folder import _machine, refuse_foreign, write_analysis
+from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
 from endive.pipeline.dataset.seal import file_digest, unsealed
+from endive.results.writer import held
 
 TITLES = {"runs": "Runs", "warnings": "Warnings"}
 
@@ -89,15 +90,15 @@ def test_a_file_called_analysis_is_not_replaced(tmp_path):
 
 
 def test_what_a_killed_analysis_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path):
-    host = _machine()
-    dead, living = (tmp_path / f".analysis-{host}-{pid}-00" for pid in (2**22 + 1, os.getpid()))
-    elsewhere = tmp_path / f".analysis-not-{host}-1-00"
-    for folder in (dead, living, elsewhere):
+    dead, old, living = (tmp_path / f".analysis-{name}" for name in ("1-00", "1-00-old", "2-00"))
+    for folder in (dead, old, living):
         folder.mkdir()
+        os.utime(folder, (0, 0))
 
-    write_analysis(tmp_path, tables(7), TITLES, {})
+    with held(living):
+        write_analysis(tmp_path, tables(7), TITLES, {})
 
-    assert sorted([living.name, elsewhere.name, "analysis"]) == names(tmp_path)
+    assert [living.name, "analysis"] == names(tmp_path)
 
 
 def test_two_analyses_at_once_both_end_well(tmp_path, monkeypatch):

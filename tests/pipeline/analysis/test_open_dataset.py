@@ -11,8 +11,8 @@ import pytest
 from tests.pipeline.swept import change_value, reseal_summaries
 
 from endive.errors import OutputError
-from endive.pipeline.analysis import open_dataset as open_module
 from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.pipeline.dataset import dataset_table
 from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.results.provenance import MODEL_VERSION
 
@@ -168,10 +168,10 @@ def test_escape_sequences_do_not_leave_the_dataset(dataset):
 def test_a_dataset_is_opened_without_reading_a_file_of_its_parts(dataset, monkeypatch):
     """However many there are: they are checked by the tasks that read them."""
     opened = []
-    read, parquet = Path.read_bytes, open_module.parquet_file
+    read, parquet = Path.read_bytes, dataset_table.parquet_file
     monkeypatch.setattr(Path, "read_bytes", lambda self: (opened.append(self.name), read(self))[1])
     monkeypatch.setattr(
-        open_module, "parquet_file", lambda path, **options: (opened.append(path.name), parquet(path))[1]
+        dataset_table, "parquet_file", lambda path, **options: (opened.append(path.name), parquet(path))[1]
     )
 
     open_dataset(dataset)

@@ -95,8 +95,8 @@ HOLDER = textwrap.dedent(
     """
     import sys, time
     from pathlib import Path
-    from endive.pipeline.dataset.places import FolderLock
-    with FolderLock(Path(sys.argv[1])):
+    from endive.pipeline.dataset.places import lock_of
+    with lock_of(Path(sys.argv[1])):
         print("held", flush=True)
         time.sleep(3_600)
     """

@@ -26,7 +26,7 @@ from endive.objectives.intervals import (
     wilson,
 )
 from endive.objectives.student import CONFIDENCE, normal_z, student_ts
-from endive.pipeline.analysis.scopes import EXTRA_FIGURES, POINT_GROUP, RUN, ratio, txns_ended
+from endive.pipeline.analysis.scopes import EXTRA_FIGURES, POINT_GROUP, RUN, ratio, txns_ended, with_columns
 from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
 from endive.results.schema import Ints
@@ -79,12 +79,9 @@ class Figures:
         return pa.concat_tables(self._rows(name, one) for name, one in self.by_name.items())
 
     def _rows(self, name: str, one: OverSeeds) -> pa.Table:
-        is_there = pa.array(one.seeds > 0)
-        rows = self.groups.append_column("figure", pa.array([name] * self.groups.num_rows, pa.string()))
-        rows = rows.append_column("seeds", pa.array(one.seeds, pa.int32()))
-        for statistic in STATISTICS[1:]:
-            rows = rows.append_column(statistic, one.column(statistic))
-        return rows.filter(is_there)
+        statistics = {statistic: one.column(statistic) for statistic in STATISTICS[1:]}
+        rows = with_columns(self.groups, {"figure": name, "seeds": pa.array(one.seeds, pa.int32()), **statistics})
+        return rows.filter(pa.array(one.seeds > 0))
 
 
 def figures_across_seeds(measured: pa.Table, runs: pa.Table, unused: Collection[str]) -> Figures:

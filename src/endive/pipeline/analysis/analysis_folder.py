@@ -12,7 +12,6 @@ import errno
 import os
 import secrets
 import shutil
-import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +25,7 @@ from endive.pipeline.dataset.places import DatasetPath, place_errors
 from endive.pipeline.dataset.seal import DOCUMENT_BYTES_MAX, content_digest, read_document, sealed
 from endive.pipeline.dataset.store_path import StorePath
 from endive.results import MODEL_VERSION, package_version
+from endive.results.writer import first_of, held, is_abandoned
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
@@ -77,15 +77,18 @@ def _files(
 
 
 def _write_and_swap(root: Path, files: Iterator[tuple[str, bytes]]) -> None:
-    partial = root / f"{_PARTIAL}{_machine()}-{os.getpid()}-{secrets.token_hex(4)}"
+    partial = root / f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(4)}"
     _sweep_out(root)
-    try:
+    with contextlib.ExitStack() as stack:
         partial.mkdir()
+        stack.callback(shutil.rmtree, partial, ignore_errors=True)
+        stack.enter_context(held(partial))
         for name, content in files:
-            _write(partial / name, content)
+            with (partial / name).open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
         _swap(partial, root / ANALYSIS)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _put(root: StorePath, files: Iterator[tuple[str, bytes]]) -> None:
@@ -113,9 +116,8 @@ def refuse_foreign(root: DatasetPath) -> None:
         pass  # then everything in it is foreign
     foreign = sorted(entry.name for entry in place.iterdir() if entry.name not in ours)
     if foreign:
-        others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise OutputError(
-            f"Cannot replace {place}: it holds files that no analysis has written ({foreign[0]}{others}). "
+            f"Cannot replace {place}: it holds files that no analysis has written ({first_of(foreign)}). "
             "Move them away."
         )
 
@@ -127,13 +129,6 @@ def _describe(name: str, title: str, table: pa.Table) -> dict[str, Any]:
         "files": {kind: f"{name}.{kind}" for kind in FORMATS},
         "columns": [{"name": column, "unit": unit_of(column)} for column in table.column_names],
     }
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("xb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _swap(partial: Path, place: Path) -> None:
@@ -157,23 +152,7 @@ def _swap(partial: Path, place: Path) -> None:
 
 
 def _sweep_out(root: Path) -> None:
-    """Remove what analyses on this machine left behind when they were killed."""
-    for leftover in root.glob(f"{_PARTIAL}{_machine()}-*"):
-        pid = leftover.name.removeprefix(f"{_PARTIAL}{_machine()}-").split("-")[0]
-        if pid.isdecimal() and not _is_alive(int(pid)):
+    """Remove what killed analyses left behind."""
+    for leftover in root.glob(f"{_PARTIAL}*"):
+        if is_abandoned(leftover):
             shutil.rmtree(leftover, ignore_errors=True)
-
-
-def _machine() -> str:
-    """A name for this machine that does not tell which it is."""
-    return content_digest(socket.gethostname().encode())[:8]
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

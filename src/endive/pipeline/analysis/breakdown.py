@@ -20,10 +20,9 @@ from endive.pipeline.analysis.across_seeds import (
     PER_TXN,
     REQUEST_COUNTS,
     Figures,
-    Floats,
     OverSeeds,
 )
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, ratio, summed
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, ratio, summed, with_columns
 from endive.pipeline.analysis.verdicts import VERDICTS
 from endive.results import schema as s
 
@@ -57,24 +56,18 @@ CONFLICTS: Final = (
 def phases(figures: Figures) -> pa.Table:
     """``PHASES``: where a committed txn's time goes; the share is of its commit, so runtime has none."""
     means = {phase: figures.by_name[f"phase_{phase}_mean_ms"] for phase in s.PHASES}
-    commit_ms = _commit_ms(means)
+    commit_ms = np.zeros(figures.groups.num_rows)
+    for phase in sorted(means):  # always in the same order
+        if phase != "runtime":
+            commit_ms += np.nan_to_num(means[phase].mean)
     parts = []
     for phase, one in means.items():
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where((commit_ms != 0) & (phase != "runtime"), one.mean / commit_ms, np.nan)
-        rows = with_statistics(_label(figures, {"phase": phase}), {"mean_ms": one})
-        rows = rows.append_column("share", pa.array(share, pa.float64(), from_pandas=True))
+        rows = with_statistics(with_columns(figures.groups, {"phase": phase}), {"mean_ms": one})
+        rows = with_columns(rows, {"share": pa.array(share, pa.float64(), from_pandas=True)})
         parts.append(rows.filter(pa.array(one.seeds > 0)))
     return pa.concat_tables(parts).select(list(PHASES))
-
-
-def _commit_ms(means: Mapping[str, OverSeeds]) -> Floats:
-    """The time of all phases of a commit, added in the order of their names."""
-    commit = [means[phase].mean for phase in sorted(means) if phase != "runtime"]
-    total = np.zeros_like(commit[0])
-    for mean in commit:
-        total += np.where(np.isnan(mean), 0.0, mean)
-    return total
 
 
 def requests(figures: Figures, unused: Collection[str]) -> pa.Table:
@@ -97,36 +90,26 @@ def _parts(
     figures: Figures, names: Mapping[str, Mapping[str, str]], measures: Mapping[str, str], columns: Sequence[str]
 ) -> pa.Table:
     """One row per group and count in ``names``, under its labels; figure NAME + ``measures[M]`` gives the columns M."""
-    parts = [_empty(columns)]
+    kinds = {"point": pa.int32(), "seeds": pa.int32()}
+    texts = ("study", "scope", "name", "object", "operation", "counter")
+    schema = [(name, kinds.get(name, pa.string() if name in texts else pa.float64())) for name in columns]
+    parts = [pa.schema(schema).empty_table()]
     for name, labels in names.items():
         chosen = {measure: figures.by_name[f"{name}{suffix}"] for measure, suffix in measures.items()}
-        parts.append(with_statistics(_label(figures, labels), chosen, drops_missing=True).select(list(columns)))
+        rows = with_statistics(with_columns(figures.groups, labels), chosen, drops_missing=True)
+        parts.append(rows.select(list(columns)))
     return pa.concat_tables(parts)
 
 
 def with_statistics(groups: pa.Table, chosen: Mapping[str, OverSeeds], *, drops_missing: bool = False) -> pa.Table:
     """``groups`` with ``seeds``, the most that one of the figures has, and each figure under its name."""
     seeds = np.max([one.seeds for one in chosen.values()], axis=0)
-    table = groups.append_column("seeds", pa.array(seeds, pa.int32()))
+    columns = {"seeds": pa.array(seeds, pa.int32())}
     for name, one in chosen.items():
         for statistic, column in zip(("mean", *INTERVAL), with_interval(name), strict=True):
-            table = table.append_column(column, one.column(statistic))
+            columns[column] = one.column(statistic)
+    table = with_columns(groups, columns)
     return table.filter(pa.array(seeds > 0)) if drops_missing else table
-
-
-def _label(figures: Figures, labels: Mapping[str, str]) -> pa.Table:
-    table = figures.groups
-    for name, value in labels.items():
-        table = table.append_column(name, pa.array([value] * table.num_rows, pa.string()))
-    return table
-
-
-def _empty(columns: Sequence[str]) -> pa.Table:
-    kinds = {"point": pa.int32(), "seeds": pa.int32()}
-    texts = ("study", "scope", "name", "object", "operation", "counter")
-    return pa.schema(
-        [(name, kinds.get(name, pa.string() if name in texts else pa.float64())) for name in columns]
-    ).empty_table()
 
 
 # ---- configurations ----------------------------------------------------------------------------------
@@ -178,14 +161,14 @@ def drift(runs: pa.Table) -> pa.Table:
     half has no commit. ``commits_half_min`` is the smaller number of commits behind it.
     """
     ended = runs.filter(pc.equal(runs["status"], "ok"))
-    halves = ended.select(list(POINT))
-    for half in ("first", "second"):
-        halves = halves.append_column(half, ended[f"txns_committed_{half}_half"])
-        halves = halves.append_column(f"{half}_us", _latency_us(ended, half))
-    sums = summed(halves, POINT, ["first", "second", "first_us", "second_us"])
+    commits = {half: ended[f"txns_committed_{half}_half"] for half in ("first", "second")}
+    latencies = {f"{half}_us": _latency_us(ended, half) for half in commits}
+    halves = with_columns(ended.select(list(POINT)), {**commits, **latencies})
+    sums = summed(halves, POINT, [*commits, *latencies])
     change = ratio(ratio(sums["second_us"], sums["second"]), ratio(sums["first_us"], sums["first"]))
-    table = sums.select(list(POINT)).append_column("commit_latency_drift", pc.subtract(change, 1.0))
-    return table.append_column("commits_half_min", pc.min_element_wise(sums["first"], sums["second"]))
+    fewest = pc.min_element_wise(sums["first"], sums["second"])
+    drifts = {"commit_latency_drift": pc.subtract(change, 1.0), "commits_half_min": fewest}
+    return with_columns(sums.select(list(POINT)), drifts)
 
 
 def _latency_us(runs: pa.Table, half: str) -> pa.Array:

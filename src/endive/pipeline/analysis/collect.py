@@ -68,7 +68,9 @@ def make_tables(
     tables |= from_figures(dataset, loads, objectives)
     tables = {name: _sort(table) for name, table in tables.items()}
     tables |= _by_scope(tables["runs"])
-    tables["figures"] = _with_unit(tables["figures"])
+    figures = tables["figures"]
+    units = pa.array([unit_of(name) for name in figures["figure"].to_pylist()])
+    tables["figures"] = figures.add_column(figures.column_names.index("figure") + 1, "unit", units)
     whole = tables["configurations"].filter(pc.equal(tables["configurations"]["scope"], ALL))
     planned = {study: facts.runs_planned for study, facts in dataset.studies.items()}
     assumed = assumption_rows(dataset.configs, tables["phases"].to_pylist(), tables["requests"].to_pylist())
@@ -138,8 +140,3 @@ def _rank(column: pa.ChunkedArray, order: tuple[str, ...]) -> pa.ChunkedArray:
     """Texts that sort like their place in ``order``, and after it by themselves."""
     place = pc.fill_null(pc.index_in(column, pa.array(order)), len(order))
     return pc.binary_join_element_wise(pc.utf8_lpad(pc.cast(place, pa.string()), 4, "0"), column, " ")
-
-
-def _with_unit(figures: pa.Table) -> pa.Table:
-    units = pa.array([unit_of(name) for name in figures["figure"].to_pylist()])
-    return figures.add_column(figures.column_names.index("figure") + 1, "unit", units)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.run_figures import RUN_SUMS, refuse_other_figures
-from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE, by_scope, summed
+from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE, by_scope, summed, with_columns
 from endive.pipeline.analysis.txn_counts import (
     ABORTED,
     BEHIND_PLACES,
@@ -37,6 +37,7 @@ from endive.pipeline.analysis.txn_counts import (
     count_txns,
     numbered_runs,
     run_windows,
+    slots_of,
     smallest_count,
     with_bounds,
 )
@@ -109,15 +110,14 @@ def _kept_runs(dataset: Dataset) -> tuple[pa.Table, pa.Table]:
 def labels_of(dataset: Dataset) -> Labels:
     """What a txn may be called: as its study says, or as the sweep has called it."""
     names = [study_names(dataset.configs, study) for study in dataset.studies]
-    written = {scope: _names_in(dataset.groups, scope) for scope in (OPERATION, SOURCE)}
-    kinds = dict.fromkeys([*written[OPERATION], *(kind for each in names for kind in each.kinds)])
-    sources = dict.fromkeys([*written[SOURCE], *(source for each in names for source in each.sources)])
-    return Labels(tuple(kinds), tuple(sources))
-
-
-def _names_in(groups: pa.Table, scope: str) -> list[str]:
-    names: list[str] = pc.unique(groups.filter(pc.equal(groups["scope"], scope))["name"]).to_pylist()
-    return names
+    kinds, sources = (
+        dataset.groups.filter(pc.equal(dataset.groups["scope"], scope))["name"].unique().to_pylist()
+        for scope in (OPERATION, SOURCE)
+    )
+    return Labels(
+        tuple(dict.fromkeys([*kinds, *(kind for each in names for kind in each.kinds)])),
+        tuple(dict.fromkeys([*sources, *(source for each in names for source in each.sources)])),
+    )
 
 
 def slot_tables(rows: pa.Table, runs: pa.Table, labels: Labels, bins: int) -> dict[str, pa.Table]:
@@ -126,7 +126,7 @@ def slot_tables(rows: pa.Table, runs: pa.Table, labels: Labels, bins: int) -> di
     placed = rows.select(["place", "seed", "slot", "label", *SLOT_SUMS]).join(
         places, keys="place", join_type="inner", use_threads=False
     )
-    slots = Slots(bins)
+    slots = slots_of(bins)
     submitted, ended = _entries(placed, labels, 0, slots.ends), _entries(placed, labels, slots.ends, slots.window)
     return {
         TIMELINE: _with_squares(count_times(submitted, ended), placed, labels, slots),
@@ -143,25 +143,23 @@ def _entries(placed: pa.Table, labels: Labels, first: int, end: int | None) -> p
     name, status = np.divmod(label[is_chosen], len(STATUSES))
     kind, source = np.divmod(name, len(labels.sources))
     words = {"kind": (labels.kinds, kind), "source": (labels.sources, source), "status": (STATUSES, status)}
-    for column, (known, places) in words.items():
-        chosen = chosen.append_column(column, pa.array(known, pa.string()).take(pa.array(places)))
-    return chosen.append_column("entry", pa.array(slot[is_chosen] - first, pa.int32()))
+    columns = {column: pa.array(known, pa.string()).take(pa.array(places)) for column, (known, places) in words.items()}
+    return with_columns(chosen, {**columns, "entry": pa.array(slot[is_chosen] - first, pa.int32())})
 
 
 def count_times(submitted: pa.Table, ended: pa.Table) -> pa.Table:
     """``TIME_SUMS`` by ``POINT_GROUP`` and ``bin``; latencies belong to the bin that a txn was submitted in."""
-    sums = {
-        "submitted": (submitted["txns"], 0),
-        "latency_us": (_of(submitted, COMMITTED, "commit_us"), 0),
-        "latency_txns": (_of(submitted, COMMITTED, "txns"), 0),
-        "committed": (0, _of(ended, COMMITTED, "txns")),
-        "aborted": (0, _of(ended, ABORTED, "txns")),
+    of_submitted = {
+        "submitted": submitted["txns"],
+        "latency_us": _of(submitted, COMMITTED, "commit_us"),
+        "latency_txns": _of(submitted, COMMITTED, "txns"),
     }
+    of_ended = {"committed": _of(ended, COMMITTED, "txns"), "aborted": _of(ended, ABORTED, "txns")}
     sides = []
-    for side, entries in enumerate((submitted, ended)):
+    for entries, sums in ((submitted, of_submitted), (ended, of_ended)):
+        nothing = dict.fromkeys(TIME_SUMS, pa.repeat(pa.scalar(0, pa.int64()), entries.num_rows))
         keys = {name: entries[name] for name in (*POINT, "kind", "source")}
-        columns = {name: _column(values[side], entries.num_rows) for name, values in sums.items()}
-        sides.append(pa.table({**keys, "bin": entries["entry"], **columns}))
+        sides.append(pa.table({**keys, "bin": entries["entry"], **nothing, **sums}))
     return by_scope(pa.concat_tables(sides), [*POINT, "bin"], TIME_SUMS)
 
 
@@ -196,20 +194,17 @@ def count_runs(entries: pa.Table) -> pa.Table:
 def count_outcomes(entries: pa.Table) -> pa.Table:
     """``OUTCOME_SUMS`` of the window's txns that ended, by ``POINT`` and ``OUTCOME_KEYS``, of slots of tries."""
     attempts, behind = np.divmod(entries["entry"].to_numpy().astype(np.int64), BEHIND_PLACES)
-    lows = {"attempts_low": smallest_count(attempts), "n_behind_low": smallest_count(behind - 1)}
-    for name, values in lows.items():
-        entries = entries.append_column(name, pa.array(values, pa.int64()))
-    is_committed = pc.equal(entries["status"], COMMITTED).cast(pa.int64())
-    return entries.append_column("is_committed", is_committed).select([*POINT, *OUTCOME_KEYS, *OUTCOME_SUMS])
+    columns = {
+        "attempts_low": pa.array(smallest_count(attempts), pa.int64()),
+        "n_behind_low": pa.array(smallest_count(behind - 1), pa.int64()),
+        "is_committed": pc.equal(entries["status"], COMMITTED).cast(pa.int64()),
+    }
+    return with_columns(entries, columns).select([*POINT, *OUTCOME_KEYS, *OUTCOME_SUMS])
 
 
 def _of(entries: pa.Table, status: str, column: str) -> pa.ChunkedArray:
     """A column where txns ended so, 0 elsewhere."""
     return pc.if_else(pc.equal(entries["status"], status), entries[column], 0)
-
-
-def _column(values: pa.ChunkedArray | int, n_rows: int) -> pa.ChunkedArray | pa.Array:
-    return pa.repeat(pa.scalar(values, pa.int64()), n_rows) if isinstance(values, int) else values
 
 
 def pool_latencies(latencies: DataFrame, windows: DataFrame, labels: Labels) -> DataFrame:
@@ -258,8 +253,7 @@ def _refuse_other_counts(dataset: Dataset, found: Mapping[str, pa.Table]) -> Non
 
 
 def _by_point(table: pa.Table, column: str) -> dict[tuple[str, int], int]:
-    sums = table.group_by(list(POINT), use_threads=False).aggregate([(column, "sum")])
-    columns = (sums[name].to_pylist() for name in (*POINT, f"{column}_sum"))
+    columns = (each.to_pylist() for each in summed(table, POINT, [column]).columns)
     return {(study, point): count for study, point, count in zip(*columns, strict=True) if count}
 
 

@@ -14,12 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.analysis.across_seeds import Floats, first_rows
+from endive.pipeline.analysis.across_seeds import first_rows
 from endive.pipeline.analysis.count_tables import OUTCOME_SUMS
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, ratio, summed
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, ratio, summed, with_columns
 from endive.pipeline.analysis.txn_counts import NO_HISTORY, largest_count
 from endive.results.latency_grid import BITS, bin_high_us, bin_low_us
-from endive.results.schema import Ints
 
 ATTEMPTS: Final = (*POINT_GROUP, "attempts_low", "attempts_high", "txns_committed", "txns_aborted", "share")
 CONVOY: Final = (
@@ -42,8 +41,8 @@ def attempts_histogram(outcomes: pa.Table) -> pa.Table:
     counts = by_scope(_with_commits(outcomes), [*POINT, "attempts_low"], sums)
     whole = summed(counts, POINT_GROUP, ["txns"]).rename_columns([*POINT_GROUP, "all"])
     table = counts.join(whole, keys=list(POINT_GROUP), join_type="inner", use_threads=False)
-    table = table.append_column("attempts_high", _high(table["attempts_low"]))
-    return table.append_column("share", ratio(table["txns"], table["all"])).select(list(ATTEMPTS))
+    columns = {"attempts_high": _high(table["attempts_low"]), "share": ratio(table["txns"], table["all"])}
+    return with_columns(table, columns).select(list(ATTEMPTS))
 
 
 def convoy(outcomes: pa.Table) -> pa.Table:
@@ -61,17 +60,17 @@ def convoy(outcomes: pa.Table) -> pa.Table:
         "commit_latency_mean_ms": ratio(sums["commit_us"], thousands),
         "success_rate": ratio(sums["txns_committed"], txns),
     }
-    for name, column in columns.items():
-        sums = sums.append_column(name, column)
-    return sums.select(list(CONVOY))
+    return with_columns(sums, columns).select(list(CONVOY))
 
 
 def _with_commits(outcomes: pa.Table) -> pa.Table:
     """The txns of every row also by their outcome."""
     is_committed = pc.equal(outcomes["is_committed"], 1)
     zero = pa.scalar(0, pa.int64())
-    table = outcomes.append_column("txns_committed", pc.if_else(is_committed, outcomes["txns"], zero))
-    return table.append_column("txns_aborted", pc.if_else(is_committed, zero, outcomes["txns"]))
+    committed, aborted = (
+        pc.if_else(is_committed, *pair) for pair in ((outcomes["txns"], zero), (zero, outcomes["txns"]))
+    )
+    return with_columns(outcomes, {"txns_committed": committed, "txns_aborted": aborted})
 
 
 def _high(low: pa.ChunkedArray) -> pa.Array:
@@ -85,6 +84,7 @@ SHARES: Final = {"p10": 0.1, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "
 GROUPED: Final = (*POINT_GROUP, "latency")
 POOLED: Final = (*GROUPED, "seeds", "txns", "low_ms", *(f"{name}_ms" for name in SHARES), "high_ms")
 HISTOGRAM: Final = (*GROUPED, "low_ms", "high_ms", "txns", "share")
+_SEEDS: Final = pa.schema([("study", pa.string()), ("point", pa.int32()), ("seeds", pa.int32())])
 COARSE_BITS: Final = 3  # of the histogram: 8 bins per octave, each of 16 of the grid's
 
 
@@ -102,39 +102,35 @@ def pooled_percentiles(pooled: pa.Table, runs: pa.Table) -> pa.Table:
     low_us, high_us = bin_low_us(bins), bin_high_us(bins)
     so_far = np.cumsum(txns)
     before = (so_far - txns)[first]  # txns of all groups before
-    table = pooled.select(list(GROUPED)).take(pa.array(first))
-    table = table.append_column("txns", pa.array(so_far[last] - before, pa.int64()))
-    table = table.append_column("low_ms", pa.array(low_us[first] / 1000.0))
-    table = table.append_column("high_ms", pa.array(high_us[last] / 1000.0))
+    columns = {
+        "txns": pa.array(so_far[last] - before, pa.int64()),
+        "low_ms": pa.array(low_us[first] / 1000.0),
+        "high_ms": pa.array(high_us[last] / 1000.0),
+    }
     for name, share in SHARES.items():
         position = share * (so_far[last] - before - 1)
         row = np.searchsorted(so_far, before + np.floor(position).astype(np.int64), side="right")
         below = (so_far - txns)[row] - before
-        value_us = _inside(position, below, txns[row], low_us[row], high_us[row])
-        table = table.append_column(f"{name}_ms", pa.array(value_us / 1000.0))
+        inside = (position - below + 0.5) / txns[row]
+        value_us = low_us[row] + np.minimum(inside, 1.0) * (high_us[row] - low_us[row])
+        columns[f"{name}_ms"] = pa.array(value_us / 1000.0)
+    table = with_columns(pooled.select(list(GROUPED)).take(pa.array(first)), columns)
     seeds = runs.group_by(list(POINT), use_threads=False).aggregate([("run_id", "count")])
-    seeds = seeds.rename_columns([*POINT, "seeds"]).cast(pa.schema([*_POINT_FIELDS, ("seeds", pa.int32())]))
+    seeds = seeds.rename_columns([*POINT, "seeds"]).cast(_SEEDS)
     return table.join(seeds, keys=list(POINT), join_type="inner", use_threads=False).select(list(POOLED))
-
-
-_POINT_FIELDS: Final = (("study", pa.string()), ("point", pa.int32()))
-
-
-def _inside(position: Floats, below: Ints, txns: Ints, low_us: Ints, high_us: Ints) -> Floats:
-    """The value at a position in a bin that ``below`` txns come before."""
-    inside = (position - below + 0.5) / txns
-    value_us: Floats = low_us + np.minimum(inside, 1.0) * (high_us - low_us)
-    return value_us
 
 
 def latency_histogram(pooled: pa.Table) -> pa.Table:
     """``HISTOGRAM``: the same counts in fewer bins."""
     width = BITS - COARSE_BITS
-    coarse = pooled.append_column("coarse", pa.array(pooled["bin"].to_numpy() >> width))
+    coarse = with_columns(pooled, {"coarse": pa.array(pooled["bin"].to_numpy() >> width)})
     counts = summed(coarse, [*GROUPED, "coarse"], ["txns"])
     whole = summed(counts, GROUPED, ["txns"]).rename_columns([*GROUPED, "all"])
     table = counts.join(whole, keys=list(GROUPED), join_type="inner", use_threads=False)
     first = table["coarse"].to_numpy() << width
-    table = table.append_column("low_ms", pa.array(bin_low_us(first) / 1000.0))
-    table = table.append_column("high_ms", pa.array(bin_high_us(first + ((1 << width) - 1)) / 1000.0))
-    return table.append_column("share", ratio(table["txns"], table["all"])).select(list(HISTOGRAM))
+    columns = {
+        "low_ms": pa.array(bin_low_us(first) / 1000.0),
+        "high_ms": pa.array(bin_high_us(first + ((1 << width) - 1)) / 1000.0),
+        "share": ratio(table["txns"], table["all"]),
+    }
+    return with_columns(table, columns).select(list(HISTOGRAM))

@@ -29,15 +29,10 @@ PERCENTILE_COLUMNS: Final = tuple(f"{latency}_latency_{name}_ms" for latency in 
 
 def by_scope(frame: DataFrame) -> DataFrame:
     """Each row three times, once per scope: ``kind`` and ``source`` give way to ``scope`` and ``name``."""
+    names = {ALL: sf.lit(ALL), OPERATION: sf.col("kind"), SOURCE: sf.col("source")}
+    labels = sf.array(*(sf.struct(sf.lit(scope).alias("scope"), name.alias("name")) for scope, name in names.items()))
     kept = [column for column in frame.columns if column not in ("kind", "source")]
-    exploded = frame.withColumn("label", sf.explode(scope_labels(sf.col("kind"), sf.col("source"))))
-    return exploded.select(*kept, "label.scope", "label.name")
-
-
-def scope_labels(kind: Column, source: Column) -> Column:
-    """``scope`` and ``name`` of the three groups that a txn of this kind and source belongs to."""
-    names = {ALL: sf.lit(ALL), OPERATION: kind, SOURCE: source}
-    return sf.array(*(sf.struct(sf.lit(scope).alias("scope"), name.alias("name")) for scope, name in names.items()))
+    return frame.withColumn("label", sf.explode(labels)).select(*kept, "label.scope", "label.name")
 
 
 def committed_latencies(txns: DataFrame) -> DataFrame:
@@ -53,39 +48,24 @@ def committed_latencies(txns: DataFrame) -> DataFrame:
 
 
 def exact_percentiles(latencies: DataFrame) -> DataFrame:
-    """``RUN_GROUP`` and ``PERCENTILE_COLUMNS``. The latencies of a run come together in one row."""
-    gathered = latencies.groupBy(*RUN, "kind", "source").agg(
+    """``RUN_GROUP`` and ``PERCENTILE_COLUMNS``. The latencies of a group come together in one row."""
+    parts = latencies.groupBy(*RUN, "kind", "source").agg(
         *(sf.collect_list(f"{name}_us").alias(name) for name in LATENCIES)
     )
-    runs = gathered.groupBy(*RUN).agg(sf.collect_list(sf.struct("kind", "source", *LATENCIES)).alias("parts"))
-    labelled = runs.select(*RUN, "parts", sf.explode(_labels("parts")).alias("label"))
-    ordered = labelled.select(*RUN, "label.scope", "label.name", *(_order("parts", name) for name in LATENCIES))
-    return ordered.select(
-        *RUN_GROUP,
-        *(
-            (interpolated(sf.col(name), share) / 1000.0).alias(f"{name}_latency_{percentile}_ms")
-            for name in LATENCIES
-            for percentile, share in SHARES.items()
-        ),
+    whole = [sf.sort_array(sf.flatten(sf.collect_list(name))).alias(name) for name in LATENCIES]
+    return (
+        parts.transform(by_scope)
+        .groupBy(*RUN_GROUP)
+        .agg(*whole)
+        .select(
+            *RUN_GROUP,
+            *(
+                (interpolated(sf.col(name), share) / 1000.0).alias(f"{name}_latency_{percentile}_ms")
+                for name in LATENCIES
+                for percentile, share in SHARES.items()
+            ),
+        )
     )
-
-
-def _labels(parts: str) -> Column:
-    """The groups that a run's parts, by operation type and source, belong to."""
-    return sf.array_distinct(
-        sf.flatten(sf.transform(parts, lambda part: scope_labels(part.getField("kind"), part.getField("source"))))
-    )
-
-
-def _order(parts: str, latency: str) -> Column:
-    """A latency of all parts that belong to the group ``label``, sorted."""
-    label = sf.col("label")
-    chosen = sf.filter(
-        parts,
-        lambda part: sf.array_contains(scope_labels(part.getField("kind"), part.getField("source")), label),
-    )
-    values = sf.transform(chosen, lambda part: part.getField(latency))
-    return sf.sort_array(sf.flatten(values)).alias(latency)
 
 
 def interpolated(ordered: Column, share: float) -> Column:
@@ -125,43 +105,26 @@ def bracketed(counts: DataFrame, told: DataFrame) -> DataFrame:
     ranked = grouped.withColumns(
         {"below": sf.sum("txns").over(so_far) - sf.col("txns"), "all": sf.sum("txns").over(whole)}
     )
-    bounds = ranked.groupBy(*RUN_GROUP, "latency").agg(
-        *(bound for name, share in SHARES.items() for bound in _bounds(name, share))
-    )
-    figures = sf.array(
-        *(
-            sf.struct(
-                sf.lit(latency).alias("latency"),
-                sf.lit(name).alias("share"),
-                sf.lit(f"{latency}_latency_{name}_ms").alias("figure"),
-                sf.col(f"{latency}_latency_{name}_ms").alias("value_ms"),
-            )
-            for latency in LATENCIES
-            for name in SHARES
+    figures = [
+        sf.struct(
+            sf.lit(latency).alias("latency"),
+            sf.lit(figure := f"{latency}_latency_{name}_ms").alias("figure"),
+            sf.lit(share).alias("share"),
+            (sf.col(figure) * 1000.0).alias("value_us"),
         )
-    )
-    values = told.select(*RUN_GROUP, sf.explode(figures).alias("one")).select(*RUN_GROUP, "one.*")
-    both = values.join(bounds, on=[*RUN_GROUP, "latency"], how="left")
-    value_us = sf.col("value_ms") * 1000.0
-    checks = [
-        (sf.col("share") == name)
-        & (value_us > sf.col(f"{name}_low_us") - 1e-3)
-        & (value_us < sf.col(f"{name}_high_us") + 1e-3)
-        for name in SHARES
+        for latency in LATENCIES
+        for name, share in SHARES.items()
     ]
-    is_inside = checks[0] | checks[1] | checks[2]
-    is_empty = sf.col("value_ms").isNull() & sf.col("p50_low_us").isNull()
-    return both.select(*RUN_GROUP, "figure", sf.coalesce(is_empty | is_inside, sf.lit(False)).alias("is_inside"))
-
-
-def _bounds(name: str, share: float) -> list[Column]:
-    """The lowest value of the bin that holds the order statistic below a percentile, the highest of the one above."""
-    low = sf.floor(share * (sf.col("all") - 1))
-    high = sf.least(low + 1, sf.col("all") - 1)
-    return [
-        sf.max(sf.when(_holds(low), _edge_us(0))).alias(f"{name}_low_us"),
-        sf.max(sf.when(_holds(high), _edge_us(1) - 1)).alias(f"{name}_high_us"),
-    ]
+    values = told.select(*RUN_GROUP, sf.explode(sf.array(*figures)).alias("one")).select(*RUN_GROUP, "one.*")
+    rank = sf.floor(sf.col("share") * (sf.col("all") - 1))  # of the order statistic below a percentile
+    bounds = {
+        "low_us": sf.max(sf.when(_holds(rank), _edge_us(0))),
+        "high_us": sf.max(sf.when(_holds(sf.least(rank + 1, sf.col("all") - 1)), _edge_us(1) - 1)),
+    }
+    both = values.join(ranked, on=[*RUN_GROUP, "latency"], how="left")
+    bounded = both.groupBy(*RUN_GROUP, "figure", "value_us").agg(*(end.alias(name) for name, end in bounds.items()))
+    is_inside = "value_us > low_us - 1e-3 and value_us < high_us + 1e-3 or value_us is null and low_us is null"
+    return bounded.selectExpr(*RUN_GROUP, "figure", f"coalesce({is_inside}, false) as is_inside")
 
 
 def _holds(rank: Column) -> Column:

@@ -9,7 +9,7 @@ them, page by page, and by what they add up to (``count_tables``). Writes nothin
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,11 +22,11 @@ from endive.config.reading.document import document_in, document_of
 from endive.errors import OutputError
 from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.dataset_names import is_axis_name
-from endive.pipeline.dataset.dataset_table import TXNS, damaged, printable_table
-from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED, WINDOW, with_known_requests
+from endive.pipeline.dataset.dataset_table import TXNS, axes_of, count_kept_txns, join_studies, read_small
+from endive.pipeline.dataset.figure_columns import FIGURES, WINDOW, with_known_requests
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
-from endive.pipeline.dataset.places import DatasetPath, parquet_file, place_of, spark_options, spark_path
+from endive.pipeline.dataset.places import DatasetPath, place_of, spark_options, spark_path
 from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
 from endive.pipeline.dataset.sweep_folder import FORMAT, GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import TRANSACTION_SCHEMA
@@ -107,12 +107,7 @@ class Dataset:
     @property
     def n_txns(self) -> int:
         """Txns of all runs whose txns were kept."""
-        kept = self.runs.filter(self.runs["transactions_kept"])
-        return pc.sum(kept["txns"]).as_py() or 0
-
-    def run_frame(self, spark: SparkSession) -> DataFrame:
-        """One row per run, failed ones included: ``RUN_COLUMNS``, axes, window, txns and the sweep's figures."""
-        return spark.createDataFrame(self.runs)
+        return count_kept_txns(self.runs)
 
     def transaction_frame(self, spark: SparkSession) -> DataFrame:
         """Every txn that was kept: ``study``, ``point``, ``seed``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
@@ -151,19 +146,23 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
     configs: dict[tuple[str, int], str] = {}
     for study, plan in folder.studies.items():
         summaries = folder.summaries(study)
-        if not summaries.checksums.exists() and not any(file.exists() for file in summaries.files.values()):
+        if not summaries.checksums.exists() and not any(each.exists() for each in summaries.files.values()):
             continue  # planned, and nothing of it was finished
         summaries.parts_told()  # the summaries are what the sweep wrote, or it is said here
-        table = _read_small(folder.partition(RUNS, study) / "runs.parquet")
+        file = folder.partition(RUNS, study) / "runs.parquet"
+        table = read_small(file)
         if not table.num_rows:
             continue
         table = with_known_requests(table)
         _refuse_other_models(folder, study, table)
-        runs[study] = _with_free_names(table)
         configs |= _configs(root, study, table)
-        groups[study] = with_known_requests(_read_small(folder.partition(GROUPS, study) / "groups.parquet"))
-        axes = tuple(name for name in runs[study].column_names if name not in RESERVED)
-        _refuse_axes(folder.partition(RUNS, study) / "runs.parquet", table)
+        groups[study] = with_known_requests(read_small(folder.partition(GROUPS, study) / "groups.parquet"))
+        for axis in axes_of(table):
+            if not is_axis_name(axis):
+                raise OutputError(f"{file} has a column {axis!r}, which is no axis of a study. Sweep again.")
+        own = {name: f"axis.{name}" for name in axes_of(table) if name in TAKEN}
+        runs[study] = table.rename_columns([own.get(name, name) for name in table.column_names])
+        axes = tuple(axes_of(runs[study]))
         document = _read_study(folder.path / STUDIES / f"{study}.toml")
         studies[study] = StudyFacts(detail=plan.detail, runs_planned=len(plan.run_ids), axes=axes, document=document)
     _refuse_nothing(root, runs)
@@ -171,8 +170,8 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
     return Dataset(
         folder=folder,
         studies=studies,
-        runs=_joined(runs, [*RUN_COLUMNS[1:], *axes, *WINDOW, "txns", "transactions_kept", *FIGURES]),
-        groups=_joined(groups, None),
+        runs=join_studies(runs).select([*RUN_COLUMNS, *axes, *WINDOW, "txns", "transactions_kept", *FIGURES]),
+        groups=join_studies(groups),
         axes=axes,
         configs=configs,
     )
@@ -199,18 +198,9 @@ def transaction_struct() -> Any:
 # ---- runs and groups ---------------------------------------------------------------------------------
 
 
-def _read_small(path: DatasetPath) -> pa.Table:
-    try:
-        return printable_table(parquet_file(path, page_checksum_verification=True).read())
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(path, error) from None
-
-
 def _read_study(path: DatasetPath) -> dict[str, Any]:
     document = document_in(path) if isinstance(path, Path) else document_of(path.read_bytes().decode())
-    return (
-        {} if isinstance(document, str) else printable_values(document)
-    )  # titles and hints: the numbers do not need it
+    return {} if isinstance(document, str) else printable_values(document)  # the numbers do not need it
 
 
 def _refuse_other_models(folder: SweepFolder, study: str, runs: pa.Table) -> None:
@@ -236,66 +226,15 @@ def _configs(root: DatasetPath, study: str, runs: pa.Table) -> dict[tuple[str, i
     return configs
 
 
-def _refuse_axes(path: DatasetPath, runs: pa.Table) -> None:
-    for name in runs.column_names:
-        if name not in RESERVED and not is_axis_name(name):
-            raise OutputError(f"{path} has a column {name!r}, which is no axis of a study. Sweep again.")
-
-
-def _with_free_names(runs: pa.Table) -> pa.Table:
-    """Axes named like a column of the analysis get a name of their own."""
-    names = [f"axis.{name}" if name in TAKEN and name not in RESERVED else name for name in runs.column_names]
-    return runs.rename_columns(names)
-
-
 def _refuse_nothing(root: DatasetPath, runs: Mapping[str, pa.Table]) -> None:
     if not runs:
         raise OutputError(
             f"{root} holds no finished run. If its sweep was killed, start the same 'endive sweep' again: it goes on "
             "where it was."
         )
-    failures = [
-        (row["run_id"], row["error"])
-        for table in runs.values()
-        for row in table.select(["run_id", "status", "error"]).to_pylist()
-        if row["status"] != "ok"
-    ]
-    total = sum(table.num_rows for table in runs.values())
-    if len(failures) == total:
-        run_id, error = failures[0]
+    rows = [row for table in runs.values() for row in table.select(["run_id", "status", "error"]).to_pylist()]
+    if all(row["status"] != "ok" for row in rows):
         raise OutputError(
-            f"All {total:,} runs in {root} failed, so there is nothing to analyse. The first, {run_id}, said: {error}"
+            f"All {len(rows):,} runs in {root} failed, so there is nothing to analyse. The first, {rows[0]['run_id']}, "
+            f"said: {rows[0]['error']}"
         )
-
-
-def _joined(tables: Mapping[str, pa.Table], columns: list[str] | None) -> pa.Table:
-    """The tables of several studies under each other; a column that one of them lacks is null there."""
-    if not tables:
-        from endive.pipeline.dataset.figure_columns import GROUP_SCHEMA
-
-        return pa.schema([pa.field("study", pa.string()), *GROUP_SCHEMA]).empty_table()
-    named = [
-        table.add_column(0, "study", pa.array([study] * table.num_rows, pa.string())) for study, table in tables.items()
-    ]
-    if columns is not None:
-        wanted = ["study", *columns]
-        named = [table.select([name for name in wanted if name in table.column_names]) for table in named]
-    common = _common_types(named)
-    joined = pa.concat_tables([table.cast(_cast(table.schema, common)) for table in named], promote_options="default")
-    return joined if columns is None else joined.select(wanted)
-
-
-def _common_types(tables: Iterable[pa.Table]) -> dict[str, pa.DataType]:
-    """One type per column: the wider number, else text."""
-    types: dict[str, pa.DataType] = {}
-    for table in tables:
-        for column in table.schema:
-            known = types.setdefault(column.name, column.type)
-            if known != column.type:
-                numbers = {pa.int64(), pa.float64()}
-                types[column.name] = pa.float64() if {known, column.type} <= numbers else pa.string()
-    return types
-
-
-def _cast(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
-    return pa.schema([pa.field(field.name, types[field.name]) for field in schema])

@@ -18,6 +18,7 @@ from endive.objectives.student import CONFIDENCE, student_ts
 from endive.pipeline.analysis.across_seeds import Floats
 from endive.pipeline.analysis.count_tables import TIMELINE_SUMS
 from endive.pipeline.analysis.scopes import POINT, POINT_GROUP
+from endive.pipeline.analysis.txn_counts import BOUNDS, run_windows
 from endive.results.schema import Ints
 
 BINS_DEFAULT: Final = 60
@@ -80,21 +81,13 @@ def rates_over_time(counts: pa.Table, runs: pa.Table, bins: int) -> pa.Table:
 
 def _windows(runs: pa.Table) -> pa.Table:
     """The window of every configuration, that of any of its runs, and how many ``seeds`` it has."""
-    names = ("duration", "window_start", "window_end")
-    table = runs.select(list(POINT))
-    for name in names:
-        whole_us = (runs[f"{name}_ms"].to_numpy() * 1000.0 + 0.5).astype(np.int64)
-        table = table.append_column(f"{name}_us", pa.array(whole_us))
-    windows = table.group_by(list(POINT), use_threads=False).aggregate(
-        [*((f"{name}_us", "max") for name in names), ("duration_us", "count")]
-    )
-    return windows.rename_columns([*POINT, *(f"{name}_us" for name in names), "seeds"])
+    windows = run_windows(runs).group_by(list(POINT), use_threads=False)
+    bounds = windows.aggregate([*((name, "max") for name in BOUNDS), ("run_id", "count")])
+    return bounds.rename_columns([*POINT, *BOUNDS, "seeds"])
 
 
 def _with_edges(counts: dict[str, Ints], about: pa.Table, bins: int) -> _Bins:
-    duration, first, last = (
-        about[f"{name}_us"].to_numpy()[:, None] for name in ("duration", "window_start", "window_end")
-    )
+    duration, first, last = (about[name].to_numpy()[:, None] for name in BOUNDS)
     start, end = np.arange(bins) * duration, (np.arange(bins) + 1) * duration
     return _Bins(
         counts=counts,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 COUNTS: Final = "latencies on the grid"
 BRACKETS: Final = "percentiles within their bins"
+_SIDES: Final = ("told", "found")  # what was written, what was derived
 _COUNT_KEYS: Final = (*RUN, "source", "kind", "latency", "bin")
 
 
@@ -61,18 +62,16 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     """Every figure of every study, compared."""
     agreements: list[Agreement] = []
     counts = dataset.latency_frame(spark)
-    runs = dataset.run_frame(spark).where("status = 'ok'")
+    runs = spark.createDataFrame(dataset.runs).where("status = 'ok'")
     told = spark.createDataFrame(measured(dataset.runs, dataset.groups))
     if dataset.detailed:
         kept = runs.where("transactions_kept")
         windows = spark.createDataFrame(run_windows(dataset.runs))
         txns = with_window(dataset.transaction_frame(spark), windows)
-        agreements += _agreements(
-            _join(told, _figures_of_runs(kept, txns, windows), kept), RUN_GROUP, _figures_compared()
-        )
-        counts_compared = {COUNTS: "told.txns <=> found.txns"}
+        figures = _join(told, _figures_of_runs(kept, txns, windows), kept, RUN_GROUP)
+        agreements += _agreements(figures, RUN_GROUP, {name: _is_equal(name) for name in RECOUNTED})
         both = _join(counts, counts_from_txns(txns), kept, _COUNT_KEYS)
-        agreements += _agreements(both, _COUNT_KEYS, counts_compared)
+        agreements += _agreements(both, _COUNT_KEYS, {COUNTS: "told.txns <=> found.txns"})
     inside = bracketed(counts, told)
     agreements += _agreements(inside, (*RUN_GROUP, "figure"), {BRACKETS: "is_inside"})
     return sorted(agreements, key=lambda each: (each.study, [*RECOUNTED, COUNTS, BRACKETS].index(each.figure)))
@@ -81,23 +80,21 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
 def _figures_of_runs(runs: DataFrame, txns: DataFrame, windows: DataFrame) -> DataFrame:
     small = runs.where(sf.col("txns") <= EXACT_TXNS_MAX).select(*RUN)
     latencies = committed_latencies(txns).join(sf.broadcast(small), on=list(RUN), how="left_semi")
-    counted = count_figures(txns, FIGURE_SUMS)
-    tallies = counted.join(sf.broadcast(windows.select("run", *RUN)), on="run").drop("run")
+    tallies = count_figures(txns, FIGURE_SUMS).join(sf.broadcast(windows.select("run", *RUN)), on="run").drop("run")
     return figures_from_txns(runs, tallies, exact_percentiles(latencies))
 
 
-def _figures_compared() -> dict[str, str]:
+def _is_equal(figure: str) -> str:
     """When a figure counts as equal. Percentiles of very large runs are left to the grid."""
-    judged = [*PERCENTILE_COLUMNS]
-    is_large = f"run_txns > {EXACT_TXNS_MAX}"
-    return {name: f"told.{name} <=> found.{name}" + (f" or {is_large}" if name in judged else "") for name in RECOUNTED}
+    exempt = f" or run_txns > {EXACT_TXNS_MAX}" if figure in PERCENTILE_COLUMNS else ""
+    return f"told.{figure} <=> found.{figure}{exempt}"
 
 
-def _join(told: DataFrame, found: DataFrame, runs: DataFrame, keys: Sequence[str] = RUN_GROUP) -> DataFrame:
+def _join(told: DataFrame, found: DataFrame, runs: DataFrame, keys: Sequence[str]) -> DataFrame:
     """What was written beside what was derived, of these runs: as two structs, either of which may be missing."""
     sides = [
         frame.select(*keys, sf.struct(*(name for name in frame.columns if name not in keys)).alias(side))
-        for side, frame in (("told", told), ("found", found))
+        for side, frame in zip(_SIDES, (told, found), strict=True)
     ]
     both = sides[0].join(sides[1], on=list(keys), how="full")
     sizes = runs.select(*RUN, sf.col("txns").alias("run_txns"))
@@ -106,32 +103,18 @@ def _join(told: DataFrame, found: DataFrame, runs: DataFrame, keys: Sequence[str
 
 def _agreements(both: DataFrame, keys: Sequence[str], compared: dict[str, str]) -> Iterator[Agreement]:
     """One per study and figure; ``compared`` says when a figure is equal, as an expression."""
-    names = list(compared)
+    where = sf.concat_ws(" ", *(sf.col(key).cast("string") for key in keys[1:]))
     columns: list[Column] = [sf.count(sf.lit(1)).alias("values")]
-    for place, name in enumerate(names):
-        where = sf.concat_ws(" ", *(sf.col(key).cast("string") for key in keys[1:]))
-        sides = [f"cast({side}.{name} as string)" for side in ("told", "found")] if "told" in both.columns else []
-        values = sf.concat_ws(" ", *(sf.expr(f"coalesce({side}, 'nothing')") for side in _known(both, name, sides)))
-        equal = sf.expr(compared[name])
+    for place, (name, condition) in enumerate(compared.items()):
+        sides = [] if name == BRACKETS else [f"{side}.{'txns' if name == COUNTS else name}" for side in _SIDES]
+        values = sf.concat_ws(" ", *(sf.expr(f"coalesce(cast({side} as string), 'nothing')") for side in sides))
+        equal = sf.expr(condition)
         columns.append(sf.count(sf.when(equal, True)).alias(f"equal_{place}"))
         columns.append(sf.min(sf.when(~equal, sf.concat_ws(": ", where, values))).alias(f"first_{place}"))
-    rows: list[dict[str, Any]] = both.groupBy("study").agg(*columns).toArrow().to_pylist()
-    for row in rows:
-        for place, name in enumerate(names):
-            yield Agreement(
-                study=row["study"],
-                figure=name,
-                values=row["values"],
-                equal=row[f"equal_{place}"],
-                difference=row[f"first_{place}"],
-            )
-
-
-def _known(both: DataFrame, name: str, sides: list[str]) -> list[str]:
-    if not sides:
-        return []
-    fields = both.schema["told"].dataType.fieldNames()
-    return sides if name in fields else [f"cast({side}.txns as string)" for side in ("told", "found")]
+    for row in both.groupBy("study").agg(*columns).toArrow().to_pylist():
+        for place, name in enumerate(compared):
+            equal, first = row[f"equal_{place}"], row[f"first_{place}"]
+            yield Agreement(study=row["study"], figure=name, values=row["values"], equal=equal, difference=first)
 
 
 # ---- figures of every run, operation type and source -------------------------------------------------
@@ -150,7 +133,7 @@ def figures_from_txns(runs: DataFrame, tallies: DataFrame, percentiles: DataFram
     ``tallies`` are txns counted by ``GRAIN``, with ``FIGURE_SUMS``, and ``RUN`` in the place of the run's number.
     """
     ended = runs.where("status = 'ok'")
-    totals = tallies.transform(by_scope).transform(_totals)
+    totals = tallies.transform(by_scope).groupBy(*RUN_GROUP).agg(*_totals())
     whole = ended.select(*RUN, sf.lit(ALL).alias("scope"), sf.lit(ALL).alias("name"))
     groups = whole.join(totals, on=list(RUN_GROUP), how="full").na.fill(0)
     lengths = ended.select(*RUN, (sf.col("window_length_s") * 1e6 + 0.5).cast("bigint").alias("length_us"))
@@ -161,69 +144,49 @@ def figures_from_txns(runs: DataFrame, tallies: DataFrame, percentiles: DataFram
     )
 
 
-# ---- sums per group ----------------------------------------------------------------------------------
-
-
-def _totals(tallies: DataFrame) -> DataFrame:
-    """One row per ``RUN_GROUP``: txns by outcome, and sums of the window's txns."""
+def _totals() -> Iterator[Column]:
+    """Txns by outcome, and sums of the window's txns."""
     outcomes = {
         "txns_committed": COMMITTED,
         **{f"txns_aborted_{reason}": reason for reason in _REASONS},
         **{f"txns_in_flight_{stage}": stage for stage in STAGES},
     }
-    return tallies.groupBy(*RUN_GROUP).agg(
-        sf.sum("commits_in_window").alias("commits_in_window"),
-        *(_sum_where(f"in_window and outcome = '{outcome}'", "txns", name) for name, outcome in outcomes.items()),
-        *(_sum_where(f"in_window and outcome = '{COMMITTED}'", name) for name in _COMMITTED_SUMS),
-        *(_sum_where("in_window", name) for name in _WINDOW_SUMS),
-    )
-
-
-def _sum_where(condition: str, name: str, alias: str | None = None) -> Column:
-    assert name in FIGURE_SUMS
-    return sf.expr(f"sum(if({condition}, {name}, 0L)) as {alias or name}")
-
-
-# ---- figures ------------------------------------------------------------------------------------------
+    yield sf.sum("commits_in_window").alias("commits_in_window")
+    for name, outcome in outcomes.items():
+        yield sf.expr(f"sum(if(in_window and outcome = '{outcome}', txns, 0L)) as {name}")
+    for name in _COMMITTED_SUMS:
+        yield sf.expr(f"sum(if(in_window and outcome = '{COMMITTED}', {name}, 0L)) as {name}")
+    for name in _WINDOW_SUMS:
+        yield sf.expr(f"sum(if(in_window, {name}, 0L)) as {name}")
 
 
 def _figures(groups: DataFrame) -> DataFrame:
     aborted = " + ".join(f"txns_aborted_{reason}" for reason in _REASONS)
     in_flight = " + ".join(f"txns_in_flight_{stage}" for stage in STAGES)
-    rates = groups.selectExpr(
+    sums = groups.selectExpr(
         "*",
         f"txns_committed + {aborted} + {in_flight} as txns_submitted",
         f"txns_committed + {aborted} as txns_ended",
         " + ".join(f"requests_{request}" for request in s.REQUESTS) + " as requests_total",
     )
-    figures = {
-        "offered_per_s": _per_s("txns_submitted"),
-        "committed_per_s": _per_s("txns_committed"),
-        "committed_in_window_per_s": _per_s("commits_in_window"),
-        "success_rate": ratio_sql("txns_committed", "txns_ended"),
-        "retries_mean": ratio_sql("retries", "txns_ended"),
-        "requests_per_committed_txn": ratio_sql("requests_total", "txns_committed"),
+    ratios = {
+        "offered_per_s": ("txns_submitted * 1000000", "length_us"),
+        "committed_per_s": ("txns_committed * 1000000", "length_us"),
+        "committed_in_window_per_s": ("commits_in_window * 1000000", "length_us"),
+        "success_rate": ("txns_committed", "txns_ended"),
+        "retries_mean": ("retries", "txns_ended"),
+        "requests_per_committed_txn": ("requests_total", "txns_committed"),
     }
     for latency in LATENCIES:
-        figures[f"{latency}_latency_mean_ms"] = ratio_sql(f"{latency}_us", "(1000 * txns_committed)")
-    for half, txns, commit_us in (
-        ("first", "(txns_committed - late_commits)", "(commit_us - late_commit_us)"),
-        ("second", "late_commits", "late_commit_us"),
-    ):
-        figures[f"txns_committed_{half}_half"] = txns
-        figures[f"commit_latency_{half}_half_mean_ms"] = ratio_sql(commit_us, f"(1000 * {txns})")
+        ratios[f"{latency}_latency_mean_ms"] = (f"{latency}_us", "1000 * txns_committed")
+    halves = {"first": "txns_committed - late_commits", "second": "late_commits"}
+    commit_us = {"first": "commit_us - late_commit_us", "second": "late_commit_us"}
+    for half, txns in halves.items():
+        ratios[f"commit_latency_{half}_half_mean_ms"] = (commit_us[half], f"1000 * ({txns})")
     for phase, total in zip(s.PHASES, PHASE_SUMS, strict=True):
-        figures[f"phase_{phase}_mean_ms"] = ratio_sql(total, "(1000 * txns_committed)")
+        ratios[f"phase_{phase}_mean_ms"] = (total, "1000 * txns_committed")
+    figures = {f"txns_committed_{half}_half": txns for half, txns in halves.items()}
+    for name, (part, whole) in ratios.items():  # null where there is nothing to divide by
+        figures[name] = f"if(({whole}) != 0, cast(({part}) as double) / cast(({whole}) as double), null)"
     assert set(PERCENTILE_COLUMNS) < set(FIGURES)
-    kept = [name for name in RECOUNTED if name not in figures]
-    made = rates.selectExpr(*RUN_GROUP, *kept, *(f"{text} as {name}" for name, text in figures.items()))
-    return made.select(*RUN_GROUP, *RECOUNTED)
-
-
-def ratio_sql(part: str, whole: str) -> str:
-    """A quotient as a double; null where there is nothing to divide by."""
-    return f"if({whole} != 0, cast({part} as double) / cast({whole} as double), null)"
-
-
-def _per_s(count: str) -> str:
-    return ratio_sql(f"{count} * 1000000", "length_us")
+    return sums.selectExpr(*RUN_GROUP, *(f"{figures.get(name, name)} as {name}" for name in RECOUNTED))

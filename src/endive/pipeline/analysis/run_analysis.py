@@ -22,10 +22,10 @@ from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
 from endive.pipeline.analysis.warning_table import first_configuration
-from endive.pipeline.dataset.dataset_table import count_kept_txns
+from endive.pipeline.dataset.dataset_table import count_kept_txns, read_runs
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.dataset.sweep_folder import SweepFolder
-from endive.pipeline.spark.session import EMPTY_PHRASE, LONG_JOBS, PYTHON_JOBS, no_workers
+from endive.pipeline.spark.session import LONG_JOBS, PYTHON_JOBS, first_line, no_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,7 +115,9 @@ def analyze(
 def session_settings(path: str | DatasetPath, master: str | None) -> dict[str, str]:
     """The settings of a session made for the analysis of a folder, by its size; what is wrong is said later."""
     with suppress(EndiveError, OSError, pa.ArrowException):
-        if (master is None or master.startswith("local")) and count_kept_txns(SweepFolder.read(path)) >= LARGE_TXNS:
+        if (master is None or master.startswith("local")) and count_kept_txns(
+            read_runs(SweepFolder.read(path))
+        ) >= LARGE_TXNS:
             return {**SETTINGS, **LONG_JOBS}
     return dict(SETTINGS)
 
@@ -169,8 +171,7 @@ def _explain_failure(said: str) -> EndiveError:
         return EngineError(workers)
     if "OutOfMemoryError" in said:
         return EngineError("Spark ran out of memory. Give it more: --conf spark.driver.memory=4g")
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(EMPTY_PHRASE)]
-    return EngineError(f"Spark gave up: {lines[0].removeprefix(': ') if lines else 'no reason given'}")
+    return EngineError(f"Spark gave up: {first_line(said) or 'no reason given'}")
 
 
 def _facts(

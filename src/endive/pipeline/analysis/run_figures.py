@@ -30,7 +30,8 @@ def refuse_other_figures(dataset: Dataset, counts: pa.Table) -> None:
         counted.select([*RUN_GROUP, *RUN_SUMS]), keys=list(RUN_GROUP), join_type="left outer", use_threads=False
     )
     for figure, column in _figures(both).items():
-        is_other = pc.invert(pc.or_(_are_equal(both[figure], column), _are_both_null(both[figure], column)))
+        are_both_null = pc.and_(pc.is_null(both[figure]), pc.is_null(column))
+        is_other = pc.invert(pc.coalesce(pc.equal(both[figure], column), are_both_null))
         if pc.any(is_other).as_py():
             row = pc.index(is_other, True).as_py()
             where = ", ".join(f"{name} {both[name][row]}" for name in (*RUN, *GROUP))
@@ -59,11 +60,3 @@ def _figures(both: pa.Table) -> dict[str, pa.ChunkedArray]:
         "success_rate": ratio(committed, ended),
         "commit_latency_mean_ms": ratio(commit_us, pc.multiply(committed, 1000)),
     }
-
-
-def _are_equal(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.fill_null(pc.equal(one, other), False)
-
-
-def _are_both_null(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.and_(pc.is_null(one), pc.is_null(other))

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,14 +31,18 @@ def by_scope(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.T
 
     The result has ``keys``, ``scope``, ``name`` and ``sums``.
     """
+    named = {ALL: ALL, OPERATION: counts["kind"], SOURCE: counts["source"]}
     kept = counts.select([*keys, *sums])
-    whole = pa.array([ALL] * counts.num_rows, pa.string())
-    named = {ALL: whole, OPERATION: counts["kind"], SOURCE: counts["source"]}
-    parts = [
-        kept.append_column("scope", pa.array([scope] * counts.num_rows, pa.string())).append_column("name", name)
-        for scope, name in named.items()
-    ]
+    parts = [with_columns(kept, {"scope": scope, "name": name}) for scope, name in named.items()]
     return summed(pa.concat_tables(parts), [*keys, *GROUP], sums)
+
+
+def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
+    """A table with more columns; a text stands in every row."""
+    for name, column in columns.items():
+        is_text = isinstance(column, str)
+        table = table.append_column(name, pa.repeat(pa.scalar(column), table.num_rows) if is_text else column)
+    return table
 
 
 def summed(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Table:
@@ -59,14 +63,12 @@ _ENDED: Final = ("txns_committed", *(f"txns_aborted_{reason}" for reason in s.RE
 def measured(runs: pa.Table, groups: pa.Table) -> pa.Table:
     """``MEASURED``: one row for every run that ended, and one for each of its operation types and sources."""
     ended = runs.filter(pc.equal(runs["status"], "ok"))
-    label = pa.array([ALL] * ended.num_rows, pa.string())
-    whole = ended.select(["study", "run_id", *FIGURES]).append_column("scope", label).append_column("name", label)
+    whole = with_columns(ended.select([*RUN, *FIGURES]), {"scope": ALL, "name": ALL})
     columns = [*RUN_GROUP, *FIGURES]
     both = pa.concat_tables([whole.select(columns), groups.select(columns)], promote_options="default")
-    extras = (ratio(both["requests_total"], txns_ended(both)), _committing_share(both))
-    for name, column in zip(EXTRA_FIGURES, extras, strict=True):
-        both = both.append_column(name, column)
-    return both
+    per_txn = ratio(both["requests_total"], txns_ended(both))
+    share = ratio(both["txns_in_flight_committing"], both["txns_submitted"])
+    return with_columns(both, dict(zip(EXTRA_FIGURES, (per_txn, share), strict=True)))
 
 
 def txns_ended(figures: pa.Table) -> pa.ChunkedArray:
@@ -79,7 +81,3 @@ def ratio(part: pa.ChunkedArray, whole: pa.ChunkedArray) -> pa.ChunkedArray:
     divisor = whole.cast(pa.float64(), safe=False)
     quotient = pc.divide(part.cast(pa.float64(), safe=False), divisor)
     return pc.if_else(pc.not_equal(divisor, 0.0), quotient, pa.scalar(None, pa.float64()))
-
-
-def _committing_share(figures: pa.Table) -> pa.ChunkedArray:
-    return ratio(figures["txns_in_flight_committing"], figures["txns_submitted"])

@@ -15,7 +15,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
+
+from endive.pipeline.dataset.places import parquet_bytes
 
 MARKDOWN_ROWS_MAX: Final = 1_000  # nobody reads on; CSV and Parquet have all
 
@@ -77,11 +78,9 @@ def with_units(table: pa.Table) -> pa.Table:
 
 def to_parquet(table: pa.Table) -> bytes:
     """One Parquet file."""
-    stream = io.BytesIO()
     if not table.num_rows:  # what was filtered down to nothing may have bytes of its past
         table = table.schema.empty_table()
-    pq.write_table(with_units(table), stream, compression="zstd")
-    return stream.getvalue()
+    return parquet_bytes(with_units(table))
 
 
 def to_csv(table: pa.Table) -> bytes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +40,7 @@ SLOT_SUMS: Final = (*GROUP_SUMS, "squared")
 WHOLE: Final = -1  # label of all kinds and sources; below it each kind, then each source
 PHASE_SUMS: Final = tuple(f"phase_{phase}_us" for phase in s.PHASES)
 
-_BOUNDS: Final = ("duration_us", "window_start_us", "window_end_us")
+BOUNDS: Final = ("duration_us", "window_start_us", "window_end_us")
 _WINDOW_SCHEMA: Final = pa.schema(
     [
         ("run", pa.int32()),
@@ -48,7 +48,7 @@ _WINDOW_SCHEMA: Final = pa.schema(
         ("point", pa.int32()),
         ("seed", pa.int64()),
         ("run_id", pa.string()),
-        *((name, pa.int64()) for name in _BOUNDS),
+        *((name, pa.int64()) for name in BOUNDS),
     ]
 )
 
@@ -63,7 +63,7 @@ def run_windows(runs: pa.Table) -> pa.Table:
     ended = runs.filter(pc.equal(runs["status"], "ok"))
     columns: dict[str, Any] = {name: ended[name] for name in ("study", "point", "seed", "run_id")}
     columns["run"] = np.arange(ended.num_rows)
-    for name in _BOUNDS:
+    for name in BOUNDS:
         columns[name] = (ended[f"{name.removesuffix('_us')}_ms"].to_numpy() * 1000.0 + 0.5).astype(np.int64)
     return pa.table({name: columns[name] for name in _WINDOW_SCHEMA.names}).cast(_WINDOW_SCHEMA)
 
@@ -97,9 +97,9 @@ def numbered_runs(windows: pa.Table) -> tuple[pa.Table, pa.Table]:
 
     Points of one study alone do not name it.
     """
-    bounds = windows.group_by(list(POINT), use_threads=False).aggregate([(name, "max") for name in _BOUNDS])
+    bounds = windows.group_by(list(POINT), use_threads=False).aggregate([(name, "max") for name in BOUNDS])
     places = pa.array(np.arange(bounds.num_rows, dtype=np.int32))
-    points = bounds.rename_columns([*POINT, *_BOUNDS]).append_column("place", places)
+    points = bounds.rename_columns([*POINT, *BOUNDS]).append_column("place", places)
     runs = windows.join(points.select([*POINT, "place"]), keys=list(POINT), join_type="inner", use_threads=False)
     is_one_study = len(pc.unique(windows["study"])) < 2
     return points.drop_columns("study") if is_one_study else points, runs.select(["run", *SEED, "place"])
@@ -149,30 +149,20 @@ def count_txns(txns: DataFrame, labels: Labels, bins: int) -> DataFrame:
     return keyed.groupBy("place", "seed", "code").agg(sf.count(sf.lit(1)).alias("txns"), *sums)
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(NamedTuple):
     """What a group of txns counts for, as one number: a bin of time, the window, or tries.
 
-    From 0 on the bins that txns were submitted in, from ``ends`` those they ended in; from ``window`` the four flags of
-    a cell (2: submitted in the window, 1: committed in it); above ``tries`` the tries of a sort.
+    Bins that txns were submitted in are counted from 0 on.
     """
 
-    bins: int
+    ends: int  # the first bin that txns end in
+    window: int  # the flag 0 of the four of a cell (2: submitted in the window, 1: committed in it)
+    tries: int  # of no tries, which is empty; above it the tries of a sort
 
-    @property
-    def ends(self) -> int:
-        """The slot of the first bin that txns end in."""
-        return self.bins
 
-    @property
-    def window(self) -> int:
-        """The slot of the flag 0."""
-        return 2 * self.bins
-
-    @property
-    def tries(self) -> int:
-        """The slot of no tries, which is empty."""
-        return 2 * self.bins + 4
+def slots_of(bins: int) -> Slots:
+    """The slots of an analysis with so many bins."""
+    return Slots(bins, 2 * bins, 2 * bins + 4)
 
 
 def count_slots(groups: DataFrame, runs: DataFrame, labels: Labels, bins: int) -> DataFrame:
@@ -184,7 +174,7 @@ def count_slots(groups: DataFrame, runs: DataFrame, labels: Labels, bins: int) -
     """
     from pyspark.sql import functions as sf
 
-    slots = Slots(bins)
+    slots = slots_of(bins)
     known = groups.join(sf.broadcast(runs), on=["place", "seed"], how="inner")  # a semi join would be made per txn
     parted = known.repartition("place", "seed").selectExpr(
         "place", "seed", *GROUP_SUMS, f"code div {labels.sorts} as cell", f"code % {labels.sorts} as sort"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from endive.errors import EndiveError
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.scopes import ALL
 from endive.results.knowledge import ASSUMED_SHARE_MAX, UNSAID_SENTENCE, KnownFigure, assumed_part
-from endive.results.summary import COMMITTING_SHARE_MAX
+from endive.results.summary import COMMITTING_SHARE_MAX, none_ended, still_committing
 from endive.simulation.knowledge import figures_of_config
 
 DRIFT_MAX: Final = 0.25  # of mean commit latency, from one half of the window to the other
@@ -132,22 +133,10 @@ def _of_runs(runs: Iterable[Row]) -> Iterator[dict[str, Any]]:
                 **here,
             )
         elif committing > COMMITTING_SHARE_MAX * submitted:
-            yield _warning(
-                "still_committing",
-                committing / submitted,
-                f"{committing / submitted:.1%} of the window's txns ({committing:,} of {submitted:,}) were still "
-                "committing when the simulation ended. They are the slow ones, so latencies are too low and the "
-                "success rate is uncertain. Raise simulation.cooldown_ms, or offer less load.",
-                **here,
-            )
+            share = committing / submitted
+            yield _warning("still_committing", share, still_committing(committing, submitted), **here)
         elif row["success_rate"] is None:
-            yield _warning(
-                "none_ended",
-                submitted,
-                f"None of the window's {submitted:,} txns ended before the simulation did. Raise "
-                "simulation.duration_ms and simulation.cooldown_ms beyond the txns' runtime.",
-                **here,
-            )
+            yield _warning("none_ended", submitted, none_ended(submitted), **here)
 
 
 def _warning(code: str, value: float | None, text: str, **place: Any) -> dict[str, Any]:
@@ -165,12 +154,14 @@ def assumption_rows(
 ) -> list[dict[str, Any]]:
     """Rows of the table of warnings; ``configs`` are resolved configurations as JSON."""
     phases_ms: dict[Place, dict[str, float | None]] = {}
-    for row in _whole(phases):
-        phases_ms.setdefault((row["study"], row["point"]), {})[row["phase"]] = row["mean_ms"]
+    for row in phases:
+        if row["scope"] == ALL:
+            phases_ms.setdefault((row["study"], row["point"]), {})[row["phase"]] = row["mean_ms"]
     counts: dict[Place, dict[str, dict[str, float]]] = {}
-    for row in _whole(requests):
-        of_object = counts.setdefault((row["study"], row["point"]), {}).setdefault(row["object"], {})
-        of_object[row["operation"]] = row["per_committed_txn"] or 0.0
+    for row in requests:
+        if row["scope"] == ALL:
+            of_object = counts.setdefault((row["study"], row["point"]), {}).setdefault(row["object"], {})
+            of_object[row["operation"]] = row["per_committed_txn"] or 0.0
     rows: list[dict[str, Any]] = []
     unsaid: dict[str, None] = {}
     caveats: dict[tuple[str, str, str], None] = {}
@@ -179,45 +170,27 @@ def assumption_rows(
         figures = known_figures(text)
         part = assumed_part(figures, phases_ms.get(place, {}), counts.get(place, {}))
         if part is not None and part.share > ASSUMED_SHARE_MAX:
-            rows.append(_row(study, "assumed_figures", part.share, part.sentence(), point=point))
+            rows.append(_warning("assumed_figures", part.share, part.sentence(), study=study, point=point))
         if any(figure.of == UNSAID for figure in figures):
             unsaid[study] = None
-        for code, sentence in _caveats(text):
-            caveats[study, code, sentence] = None
-    rows += [_row(study, code, None, sentence) for study, code, sentence in caveats]
-    return rows + [_row(study, "unsaid_catalog_latency", None, UNSAID_SENTENCE) for study in unsaid]
-
-
-def _caveats(text: str) -> tuple[tuple[str, str], ...]:
-    """What answers say of this configuration; nothing if it cannot be read any more."""
-    try:
-        return caveats_of_config(parse_config(json.loads(text)))
-    except EndiveError:
-        return ()
-
-
-def _whole(rows: Iterable[Row]) -> Iterator[Row]:
-    return (row for row in rows if row["scope"] == ALL)
-
-
-def _row(study: str, code: str, value: float | None, text: str, **place: Any) -> dict[str, Any]:
-    return {"study": study, **place, "warning": code, "value": value, "text": text}
+        with suppress(EndiveError):  # a configuration that cannot be read any more
+            caveats |= {(study, *caveat): None for caveat in caveats_of_config(parse_config(json.loads(text)))}
+    rows += [_warning(code, None, sentence, study=study) for study, code, sentence in caveats]
+    return rows + [_warning("unsaid_catalog_latency", None, UNSAID_SENTENCE, study=study) for study in unsaid]
 
 
 def known_figures(text: str) -> tuple[KnownFigure, ...]:
     """The latencies that a configuration, given as JSON, uses, and how well each is known."""
-    return _figures(*_parts(text))
-
-
-def _parts(text: str) -> tuple[str, str]:
-    """The sections that decide on figures, as text; most points of a study share them."""
     config = json.loads(text)
-    return json.dumps(config["storage"]), json.dumps(config["catalog"])
+    return _figures(json.dumps(config["storage"]), json.dumps(config["catalog"]))
 
 
 @lru_cache(maxsize=512)
 def _figures(storage: str, catalog: str) -> tuple[KnownFigure, ...]:
-    """Nothing, if the profile is not there any more or the configuration needs more than these two sections."""
+    """By the sections that decide on them, which most points of a study share.
+
+    Nothing, if the profile is not there any more or the configuration needs more than these two sections.
+    """
     try:
         return figures_of_config(parse_config({"storage": json.loads(storage), "catalog": json.loads(catalog)}))
     except EndiveError:

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Final
 
 from endive.errors import OutputError
-from endive.pipeline.dataset.dataset_names import part_name, run_name, study_name
+from endive.pipeline.dataset.dataset_names import checked_name
 from endive.pipeline.dataset.part_files import (
     DETAIL_RUNS,
     DETAIL_SAMPLE,
@@ -67,7 +67,11 @@ def check_dataset(path: str | DatasetPath) -> Checked:
         told = [Damage(str(error), studies[0] if studies else None)]
         told += [Damage(f"Study {study} has lost its plan with it.", study) for study in studies[1:]]
         return Checked(0, 0, 0, tuple(told))
-    damages = [*_foreign(folder), *_kept_files(folder), *_analysis(root), *_report(root)]
+    damages = [*_kept_files(folder), *_analysis(root), *_report(root)]
+    try:
+        folder.refuse_unplanned_files()
+    except OutputError as error:
+        damages.insert(0, Damage(str(error), None))
     parts = missing = runs = 0
     for study in folder.studies:
         complete = folder.complete_parts(study)
@@ -83,31 +87,24 @@ def check_dataset(path: str | DatasetPath) -> Checked:
 
 def forget_damaged(folder: SweepFolder, study: str) -> int:
     """Take away the parts of a study that are damaged, so that they are simulated again; how many there were."""
-    count = 0
-    for part in folder.studies[study].parts:
-        files = folder.files(study, part)
-        if files.is_complete and _problem(files) is not None:
-            files.forget()
-            count += 1
-    return count
+    damaged = [files for files in folder.complete_parts(study) if _problem(files) is not None]
+    for files in damaged:
+        files.forget()
+    return len(damaged)
 
 
-def is_manifest_broken(root: DatasetPath) -> bool:
-    """Whether the manifest is there and is not what was written."""
+def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
+    """The plans by the records that are whole, or None if the manifest is; parts without a record are taken away."""
     try:
         unsealed(read_document(root / MANIFEST))
+        return None
     except FileNotFoundError:
-        return False
+        return None
     except (OSError, ValueError, RecursionError):
-        return True
-    return False
-
-
-def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan]:
-    """The plans by the records that are whole; parts without one are taken away."""
+        pass
     studies: dict[str, StudyPlan] = {}
     for place in found_in(root / RECORDS, "study=*"):
-        study = study_name(place.name.removeprefix("study="))
+        study = checked_name("study", place.name.removeprefix("study="))
         plans = [plan for path in found_in(place, "part-*.json") if (plan := _plan_in(path)) is not None]
         studies[study] = StudyPlan(_detail_of(plans), plans)
         known = {part.name for part in plans}
@@ -122,9 +119,12 @@ def _plan_in(path: DatasetPath) -> Part | None:
     """The part a record is about; of runs that failed nobody knows whether their txns would have been kept."""
     try:
         document = unsealed(read_document(path))
-        runs = {run_name(run["run_id"]): run["transactions_kept"] or run["status"] != "ok" for run in document["runs"]}
+        runs = {
+            checked_name("run", run["run_id"]): run["transactions_kept"] or run["status"] != "ok"
+            for run in document["runs"]
+        }
         kept = {run_id for run_id, is_kept in runs.items() if is_kept} if TRANSACTIONS in document["files"] else ()
-        return Part.of(part_name(path.stem), list(runs), kept, document.get(POINT))
+        return Part.of(checked_name("part", path.stem), list(runs), kept, document.get(POINT))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -155,13 +155,6 @@ def _damaged_summaries(folder: SweepFolder, study: str, parts: list[PartFiles]) 
     for files in parts:
         if files.part.name in told and record_digest(files.read_record(hashes=False)) != told[files.part.name]:
             yield str(damaged_summary(summaries.checksums, "it speaks of other parts"))
-
-
-def _foreign(folder: SweepFolder) -> Iterator[Damage]:
-    try:
-        folder.refuse_unplanned_files()
-    except OutputError as error:
-        yield Damage(str(error), None)
 
 
 def _kept_files(folder: SweepFolder) -> Iterator[Damage]:

@@ -11,24 +11,19 @@ from typing import Any, Final
 from endive.config.study.axis import key_problem
 from endive.config.study.study_file import FREE_NAME, NAME
 
-_PART: Final = re.compile(r"part-[0-9]{5,9}-[0-9a-f]{12}")
-_RUN: Final = re.compile(r"[0-9a-f]{16}")
+_PATTERNS: Final = {
+    "study": NAME,
+    "part": re.compile(r"part-[0-9]{5,9}-[0-9a-f]{12}"),
+    "run": re.compile(r"[0-9a-f]{16}"),
+}
 _AXIS_CHARACTERS_MAX: Final = 300
 
 
-def study_name(name: Any) -> str:
-    """A study's name, or ValueError."""
-    return _matching(NAME, name, "a study")
-
-
-def part_name(name: Any) -> str:
-    """A part's name, or ValueError."""
-    return _matching(_PART, name, "a part")
-
-
-def run_name(name: Any) -> str:
-    """A run's name, or ValueError."""
-    return _matching(_RUN, name, "a run")
+def checked_name(kind: str, name: Any) -> str:
+    """The name of a study, a part or a run, or ValueError."""
+    if not isinstance(name, str) or not _PATTERNS[kind].fullmatch(name):
+        raise ValueError(f"a {kind} cannot be called {name!r}")
+    return name
 
 
 def is_axis_name(name: str) -> bool:
@@ -36,9 +31,3 @@ def is_axis_name(name: str) -> bool:
     if len(name) > _AXIS_CHARACTERS_MAX or not name.isprintable():
         return False
     return bool(FREE_NAME.fullmatch(name)) or key_problem(name, "axes") is None
-
-
-def _matching(pattern: re.Pattern[str], name: Any, what: str) -> str:
-    if not isinstance(name, str) or not pattern.fullmatch(name):
-        raise ValueError(f"{what} cannot be called {name!r}")
-    return name

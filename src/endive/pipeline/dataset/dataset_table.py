@@ -22,7 +22,7 @@ from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, PartFiles
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, spark_options, spark_path
 from endive.pipeline.dataset.sweep_folder import RUNS, SweepFolder
-from endive.pipeline.spark.session import AGGREGATIONS, job_named
+from endive.pipeline.spark.session import AGGREGATIONS, first_line, job_named
 from endive.results import TRANSACTION_SCHEMA
 
 if TYPE_CHECKING:
@@ -47,22 +47,41 @@ class RunFile:
 
 def read_runs(folder: SweepFolder) -> pa.Table:
     """All runs of all studies that were gathered, under each other; ``study`` comes first."""
-    tables = []
-    for study in folder.studies:
-        path = folder.partition(RUNS, study) / f"{RUNS}.parquet"
-        if path.exists():
-            table = printable_table(parquet_file(path, page_checksum_verification=True).read())
-            tables.append(table.add_column(0, "study", pa.array([study] * table.num_rows, pa.string())))
-    if not tables:
-        return pa.schema([("study", pa.string())]).empty_table()
-    return pa.concat_tables(tables, promote_options="permissive")
+    paths = {study: folder.partition(RUNS, study) / f"{RUNS}.parquet" for study in folder.studies}
+    tables = {study: read_small(path) for study, path in paths.items() if path.exists()}
+    return join_studies(tables) if tables else pa.schema([("study", pa.string())]).empty_table()
 
 
-def count_kept_txns(folder: SweepFolder) -> int:
+def read_small(path: DatasetPath) -> pa.Table:
+    """A file of runs or of groups, with what a terminal would obey taken out of its texts."""
+    try:
+        return printable_table(parquet_file(path, page_checksum_verification=True).read())
+    except (pa.ArrowException, OSError) as error:
+        raise damaged(path, error) from None
+
+
+def join_studies(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The tables of several studies under each other, ``study`` first; a column that one of them lacks is null there.
+
+    Where types differ, numbers become doubles and anything else text.
+    """
+    named = [
+        table.add_column(0, "study", pa.array([study] * table.num_rows, pa.string())) for study, table in tables.items()
+    ]
+    types: dict[str, pa.DataType] = {}
+    for column in (column for table in named for column in table.schema):
+        kinds = {column.type, types.setdefault(column.name, column.type)}
+        if len(kinds) > 1:
+            types[column.name] = pa.float64() if kinds <= {pa.int64(), pa.float64()} else pa.string()
+    return pa.concat_tables(
+        [table.cast(pa.schema([(name, types[name]) for name in table.column_names])) for table in named],
+        promote_options="default",
+    )
+
+
+def count_kept_txns(runs: pa.Table) -> int:
     """How many txns the files hold, as the runs tell."""
-    runs = read_runs(folder)
-    kept = runs.filter(runs["transactions_kept"]) if runs.num_rows else runs
-    return (pc.sum(kept["txns"]).as_py() or 0) if kept.num_rows else 0
+    return (pc.sum(runs.filter(runs["transactions_kept"])["txns"]).as_py() or 0) if runs.num_rows else 0
 
 
 def axes_of(runs: pa.Table) -> list[str]:
@@ -130,10 +149,11 @@ def read_file(file: RunFile, place: DatasetPath, schema: pa.Schema) -> Iterator[
             for run_id in pc.unique(run_ids).to_pylist():
                 if run_id in by_id:
                     chosen = rows.filter(pc.equal(run_ids, run_id))
-                    yield from _with_values(chosen, by_id[run_id], schema).to_batches()
+                    yield from with_values(chosen, by_id[run_id], schema).to_batches()
 
 
-def _with_values(txns: pa.Table, values: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
+def with_values(txns: pa.Table, values: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
+    """Txns in these columns, with what is known of their run in every row."""
     columns = [
         pa.repeat(pa.scalar(values[field.name], field.type), txns.num_rows)
         if field.name in values
@@ -227,16 +247,15 @@ def write_table(spark: SparkSession, folder: SweepFolder, name: str) -> int:
     except OutputError:
         raise
     except Exception as error:
-        raise EngineError(f"--table {name}: {_first_line(error)} The dataset itself is complete.") from error
+        raise EngineError(f"--table {name}: {_reason(error)} The dataset itself is complete.") from error
 
 
 def _is_ours(spark: SparkSession, name: str) -> bool:
     return bool(spark.sql(f"SHOW TBLPROPERTIES {name}").where(f"key = '{OURS}'").count())
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    reason = lines[0].removesuffix(".") if lines else type(error).__name__
+def _reason(error: Exception) -> str:
+    reason = (first_line(str(error)) or type(error).__name__).removesuffix(".")
     if ("CATALOG" in reason and "PLUGIN" in reason) or "ClassNotFoundException" in reason:
         return f"Spark finds no Iceberg ({reason}). Give it the runtime of its version: --conf spark.jars.packages=..."
     return f"{reason}."

@@ -8,10 +8,10 @@ Driver and workers both use it. How a part is made is in ``endive.pipeline.sweep
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.places import DatasetPath, move_file, place_errors, write_whole
@@ -45,11 +45,10 @@ class Part:
         return cls(name, tuple(run_ids), tuple(run_id for run_id in run_ids if run_id in kept), point)
 
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(TypedDict):
     """What the record of a part knows of a file beside it."""
 
-    size_bytes: int
+    bytes: int
     digest: str
 
 
@@ -64,17 +63,17 @@ class PartFiles:
     @property
     def record(self) -> DatasetPath:
         """What was measured of its runs, and what its other files are."""
-        return _partition(self.root, RECORDS, self.study) / f"{self.part.name}.json"
+        return partition(self.root, RECORDS, self.study) / f"{self.part.name}.json"
 
     @property
     def latencies(self) -> DatasetPath:
         """Latencies of its runs, counted on the grid."""
-        return _partition(self.root, LATENCIES, self.study) / f"{self.part.name}.parquet"
+        return partition(self.root, LATENCIES, self.study) / f"{self.part.name}.parquet"
 
     @property
     def transactions(self) -> DatasetPath:
         """The txns of its runs, where they are kept: in the folder of their point, so that queries skip the others."""
-        place = _partition(self.root, TRANSACTIONS, self.study)
+        place = partition(self.root, TRANSACTIONS, self.study)
         if self.part.point is not None:
             place = place / f"{POINT}={self.part.point}"
         return place / f"{self.part.name}.parquet"
@@ -96,8 +95,7 @@ class PartFiles:
 
     def write_record(self, runs: Sequence[Record], files: Mapping[str, FileFacts]) -> None:
         """Write down what was measured, and what the files beside the record are."""
-        told = {dataset: {"bytes": facts.size_bytes, "digest": facts.digest} for dataset, facts in files.items()}
-        document = {"part": self.part.name, "point": self.part.point, "files": told, "runs": list(runs)}
+        document = {"part": self.part.name, "point": self.part.point, "files": files, "runs": list(runs)}
         write_whole(self.record, sealed(document))
 
     def read_record(self, *, hashes: bool | None = None) -> Record:
@@ -109,7 +107,9 @@ class PartFiles:
         try:
             document: Record = unsealed(read_document(self.record))
             told = tuple(run["run_id"] for run in document["runs"])
-            files = {name: FileFacts(file["bytes"], file["digest"]) for name, file in document["files"].items()}
+            files = {
+                name: FileFacts(bytes=file["bytes"], digest=file["digest"]) for name, file in document["files"].items()
+            }
         except BrokenSealError as error:
             raise self._damaged(self.record, str(error)) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -149,17 +149,18 @@ class PartFiles:
 
     def _check_parquet(self, path: DatasetPath, facts: FileFacts, *, reads: bool) -> None:
         try:
-            found_bytes = path.stat().st_size
+            size_bytes = path.stat().st_size
         except FileNotFoundError:
             raise self._damaged(path, "it is missing") from None
-        if found_bytes != facts.size_bytes:
-            raise self._damaged(path, f"it has {found_bytes:,} bytes of {facts.size_bytes:,}")
-        if reads and file_digest(path) != facts.digest:
+        if size_bytes != facts["bytes"]:
+            raise self._damaged(path, f"it has {size_bytes:,} bytes of {facts['bytes']:,}")
+        if reads and file_digest(path) != facts["digest"]:
             raise self._damaged(path, "its bytes are not those that the sweep wrote")
 
     def _damaged(self, path: DatasetPath, what: str) -> OutputError:
-        there = [file for file in self._in_order_of_removal if file.exists()]
-        return OutputError(f"{path} is damaged: {what}. {_remedy(there)}")
+        names = " and ".join(str(file) for file in self._in_order_of_removal if file.exists())
+        delete = f" with --repair, or delete {names} and sweep again: only these runs are simulated again"
+        return OutputError(f"{path} is damaged: {what}. Sweep again{delete if names else ''}.")
 
 
 def record_digest(record: Record) -> str:
@@ -168,14 +169,8 @@ def record_digest(record: Record) -> str:
     return content_digest(json.dumps({**record, "runs": runs}, sort_keys=True, allow_nan=False).encode())
 
 
-def _remedy(files: Iterable[DatasetPath]) -> str:
-    names = " and ".join(str(file) for file in files)
-    if not names:
-        return "Sweep again."
-    return f"Sweep again with --repair, or delete {names} and sweep again: only these runs are simulated again."
-
-
-def _partition(root: DatasetPath, dataset: str, study: str) -> DatasetPath:
+def partition(root: DatasetPath, dataset: str, study: str) -> DatasetPath:
+    """The folder of one study in one of the datasets."""
     return root / dataset / f"study={study}"
 
 

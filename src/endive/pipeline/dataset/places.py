@@ -6,19 +6,19 @@ taken away, and what Spark calls it. Everything else is the same for all, since 
 
 from __future__ import annotations
 
-import errno
 import fcntl
+import io
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, cast
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from endive.errors import OutputError
@@ -171,6 +171,13 @@ def parquet_file(place: DatasetPath, **options: Any) -> Any:
     return pq.ParquetFile(place if isinstance(place, Path) else place.open(), **options)
 
 
+def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
+    """A table as a small Parquet file."""
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd", **options)
+    return stream.getvalue()
+
+
 # ---- copies on this machine --------------------------------------------------------------------------
 
 
@@ -225,57 +232,23 @@ def spark_options(place: DatasetPath) -> dict[str, str]:
 LOCK_FILE: Final = "_endive.lock"
 
 
-def lock_of(place: DatasetPath) -> AbstractContextManager[object]:
-    """The lock on a place, to be held while a sweep writes there; entering raises OutputError if another holds it."""
-    if isinstance(place, HdfsPath):
-        return _hdfs_lock(place)
-    return FolderLock(place) if isinstance(place, Path) else nullcontext()
-
-
 @contextmanager
-def _hdfs_lock(folder: HdfsPath) -> Iterator[None]:
+def lock_of(place: DatasetPath) -> Iterator[None]:
+    """The lock on a place, to be held while a sweep writes there; entering raises OutputError if another holds it."""
     with ExitStack() as held:
         try:
-            held.enter_context((folder / LOCK_FILE).locked())
+            if isinstance(place, HdfsPath):
+                held.enter_context((place / LOCK_FILE).locked())
+            elif isinstance(place, Path):
+                descriptor = os.open(place / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+                held.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            killed = f", or was killed there less than {LEASE_S} s ago" if isinstance(place, HdfsPath) else ""
             raise OutputError(
-                f"Another sweep is writing into {folder}, or was killed there less than {LEASE_S} s ago. Wait until it "
-                "has ended, or choose another folder."
+                f"Another sweep is writing into {place}{killed}. Wait until it has ended, or choose another folder."
             ) from None
         except OSError as error:
-            raise OutputError(f"Cannot write {folder}: {error.strerror or error}.") from None
+            with place_errors(place / LOCK_FILE if isinstance(place, Path) else place):
+                raise error
         yield
-
-
-class FolderLock:
-    """A context manager; entering raises OutputError if another process holds the folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._descriptor: int | None = None
-
-    def __enter__(self) -> FolderLock:
-        path = self._folder / LOCK_FILE
-        with output_errors(path):
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                os.close(descriptor)
-                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                    raise
-                raise OutputError(
-                    f"Another sweep is writing into {self._folder}. Wait until it has ended, or choose another folder."
-                ) from None
-        self._descriptor = descriptor
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        assert self._descriptor is not None
-        os.close(self._descriptor)
-        self._descriptor = None

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from endive.errors import IntakeError, OutputError
 from endive.intake import parse_json
-from endive.pipeline.dataset.dataset_names import part_name, run_name, study_name
+from endive.pipeline.dataset.dataset_names import checked_name
 from endive.pipeline.dataset.part_files import (
     CHECKSUMS,
     DETAIL_SAMPLE,
@@ -31,6 +31,7 @@ from endive.pipeline.dataset.part_files import (
     PartFiles,
     Record,
     Summaries,
+    partition,
 )
 from endive.pipeline.dataset.places import (
     LOCK_FILE,
@@ -48,6 +49,7 @@ from endive.pipeline.dataset.places import (
 from endive.pipeline.dataset.referred_files import FILES
 from endive.pipeline.dataset.seal import DIGEST, DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, sealed, unsealed
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
+from endive.results.writer import first_of
 
 FORMAT: Final = 5
 FORMATS_READ: Final = (4, FORMAT)  # 4: parts mix points, and txns lie in no folder of their point
@@ -162,7 +164,7 @@ class SweepFolder:
 
     def partition(self, dataset: str, study: str) -> DatasetPath:
         """The folder of one study in ``runs``, ``groups``, ``transactions`` or the records."""
-        return self.path / dataset / f"study={study}"
+        return partition(self.path, dataset, study)
 
     def files(self, study: str, part: Part) -> PartFiles:
         """The files of a part."""
@@ -211,7 +213,7 @@ class SweepFolder:
             return list(readers.map(partial(PartFiles.read_record, hashes=hashes), self.complete_parts(study)))
 
     def _all_files(self, study: str) -> list[PartFiles]:
-        return [self.files(study, part) for part in self.studies[study].parts]
+        return [self.files(study, part) for part in self.studies[study].parts] if study in self.studies else []
 
     # --- housekeeping, under the lock -------------------------------------------------------------------
 
@@ -280,9 +282,8 @@ def _refuse_foreign(path: DatasetPath) -> None:
         entries = sorted(entry.name for entry in path.iterdir())
     foreign = [name for name in entries if name != LOCK_FILE and not name.startswith(f".{MANIFEST}.")]
     if foreign and MANIFEST not in entries:
-        others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         raise OutputError(
-            f"Cannot write {path}: it holds files that are not of a sweep ({foreign[0]}{others}). "
+            f"Cannot write {path}: it holds files that are not of a sweep ({first_of(foreign)}). "
             "Choose an empty or a new folder."
         )
 
@@ -302,27 +303,22 @@ def _refuse_older(folder: SweepFolder) -> None:
 def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None, int, int]:
     """The plan of every study, the version of the manifest that they are from, layout and model of the folder."""
     try:
-        content, version = _read(path)
+        content, version = read_plan(path)
         written = parse_json(content, name=str(path), bytes_max=DOCUMENT_BYTES_MAX, values_max=DOCUMENT_VALUES_MAX)
         if DIGEST not in written:  # older folders have none
             _refuse_other_versions(path, written)
         document = unsealed(content)
         _refuse_other_versions(path, document)
-        plans = {study_name(name): _read_study(plan) for name, plan in document["studies"].items()}
+        plans = {checked_name("study", name): _read_study(plan) for name, plan in document["studies"].items()}
         return plans, version, document["format"], document["model_version"]
+    except PermissionError:
+        raise OutputError(f"Cannot read {path}: permission denied. Ask its owner, or choose another folder.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IntakeError) as error:
         reason = f": {error}" if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError) else ""
         raise OutputError(
             f"{path} cannot be read as the manifest of a sweep{reason}. Restore it, sweep again with --repair, or "
             "choose another folder."
         ) from None
-
-
-def _read(path: DatasetPath) -> tuple[bytes, str | None]:
-    try:
-        return read_plan(path)
-    except PermissionError:
-        raise OutputError(f"Cannot read {path}: permission denied. Ask its owner, or choose another folder.") from None
 
 
 def _written_part(detail: str, part: Part) -> dict[str, Any]:
@@ -337,18 +333,13 @@ def _read_study(plan: Mapping[str, Any]) -> StudyPlan:
         raise ValueError(f"detail cannot be {detail!r}")
     parts = []
     for part in plan["parts"]:
-        runs = [run_name(run) for run in part["runs"]]
+        runs = [checked_name("run", run) for run in part["runs"]]
         kept = part["kept"] if detail == DETAIL_SAMPLE else runs if detail == DETAIL_TRANSACTIONS else ()
-        parts.append(Part.of(part_name(part["name"]), runs, kept, _point(part)))
+        point = part.get(POINT)  # parts of format 4 have none
+        if point is not None and not (isinstance(point, int) and point >= 0):
+            raise ValueError(f"a point cannot be {point!r}")
+        parts.append(Part.of(checked_name("part", part["name"]), runs, kept, point))
     return StudyPlan(detail, parts)
-
-
-def _point(part: Mapping[str, Any]) -> int | None:
-    """The point of a part as it is written; parts of format 4 have none."""
-    point = part.get(POINT)
-    if point is not None and not (isinstance(point, int) and point >= 0):
-        raise ValueError(f"a point cannot be {point!r}")
-    return point
 
 
 def _refuse_other_versions(path: DatasetPath, document: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WORKER_DAEMON: Final = "endive.pipeline.spark.worker_daemon"
 
-EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
+_EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 _LOG_OPTION: Final = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -104,7 +104,8 @@ def make_session(
         builder = builder.remote(master)
     else:
         provide_java()
-        _provide_python()
+        for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):  # workers run this very Python, not the first on PATH
+            os.environ.setdefault(name, sys.executable)
         settings = dict(SETTINGS)
         if master is not None:
             builder = builder.master(with_retries(master))
@@ -119,7 +120,9 @@ def make_session(
     except Exception as error:
         where = master or "the configured master"
         hint = " Does a master of the same version of Spark answer there?" if where.startswith(STANDALONE) else ""
-        raise EngineError(f"No Spark session on {where}: {_first_line(error)}{hint}") from error
+        raise EngineError(
+            f"No Spark session on {where}: {first_line(str(error)) or type(error).__name__}{hint}"
+        ) from error
     return session
 
 
@@ -220,12 +223,6 @@ def _given_master() -> str | None:
     return os.environ.get("MASTER") or "local[*]"
 
 
-def _provide_python() -> None:
-    """Workers run this very Python, not the first on PATH."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-
-
 def _source_tree() -> dict[str, str]:
     """Where Endive runs from a source tree that is not installed, workers on this machine find it there."""
     if _SOURCES.name == "site-packages":
@@ -298,10 +295,10 @@ def parse_conf(options: Sequence[str]) -> dict[str, str]:
     return conf
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(EMPTY_PHRASE)]
-    return told[0].removeprefix(": ") if told else type(error).__name__
+def first_line(said: str) -> str:
+    """The first line of what Spark says that means anything; empty if there is none."""
+    lines = (line.strip() for line in said.splitlines())
+    return next((line.removeprefix(": ") for line in lines if line and not line.startswith(_EMPTY_PHRASE)), "")
 
 
 def no_workers(said: str) -> str | None:

@@ -44,9 +44,9 @@ class EndiveDataSource(DataSource):  # type: ignore[misc]
             schema: StructType = from_arrow_schema(dataset_schema(dict(self.options)))
             schema.fields[0].metadata = {PLACE: dict(self.options)}
         else:
-            from endive.pipeline.sweep.study_reader import Options, study_schema
+            from endive.pipeline.sweep.study_reader import Options, StudyReader
 
-            schema = from_arrow_schema(study_schema(Options.of(dict(self.options))))
+            schema = from_arrow_schema(StudyReader(Options.of(dict(self.options))).schema)
         return schema
 
     def reader(self, schema: StructType) -> DatasetReader | StudyReader:

@@ -5,15 +5,13 @@ Called by the driver under the folder's lock, whenever a sweep ends.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from endive.pipeline.dataset.figure_columns import GROUP_SCHEMA, figures_of, run_schema, window_of
-from endive.pipeline.dataset.places import DatasetPath, write_whole
+from endive.pipeline.dataset.places import parquet_bytes, write_whole
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, SweepFolder
 from endive.pipeline.sweep.plan import Run, axis_values
 from endive.results import MODEL_VERSION
@@ -33,7 +31,7 @@ def gather(
         (RUNS, pa.Table.from_pylist(rows, run_schema(axes))),
         (GROUPS, pa.Table.from_pylist(groups, GROUP_SCHEMA)),
     ):
-        _write(folder.partition(dataset, study) / f"{dataset}.parquet", table)
+        write_whole(folder.partition(dataset, study) / f"{dataset}.parquet", parquet_bytes(table))
 
 
 def run_row(run: Run, axes: Sequence[pa.Field], record: Record) -> dict[str, Any]:
@@ -72,9 +70,3 @@ def group_rows(record: Record) -> list[dict[str, Any]]:
         for scope, key in (("operation", "by_operation"), ("source", "by_source"))
         for name, block in record[key].items()
     ]
-
-
-def _write(path: DatasetPath, table: pa.Table) -> None:
-    content = io.BytesIO()
-    pq.write_table(table, content, compression="zstd")
-    write_whole(path, content.getvalue())

@@ -6,12 +6,11 @@ whoever writes them. Where the files lie is in ``endive.pipeline.dataset.part_fi
 
 from __future__ import annotations
 
-import io
 import json
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,11 +23,11 @@ from endive.config import SimulationConfig, parse_config
 from endive.errors import EndiveError, OutputError
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA, joined, latency_counts
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, FileFacts, PartFiles, Record
-from endive.pipeline.dataset.places import DatasetPath, new_file, place_errors, write_whole
+from endive.pipeline.dataset.places import DatasetPath, new_file, parquet_bytes, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import config_source
 from endive.pipeline.dataset.seal import content_digest, file_digest
 from endive.pipeline.sweep.work import RunSpec
-from endive.results import TRANSACTION_SCHEMA, SimulationResult
+from endive.results import TRANSACTION_SCHEMA
 from endive.simulation import Simulation
 
 ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory
@@ -66,7 +65,7 @@ def simulate_part(
     records: list[Record] = []
     counts: list[pa.Table] = []
     with ExitStack() as stack:
-        part = stack.enter_context(_part_file(files.transactions)) if files.keeps_transactions else None
+        part = stack.enter_context(closing(PartFile(files.transactions))) if files.keeps_transactions else None
         for spec in specs:
             on_run(spec.run_id, False)
             run = simulate_run(spec, engine, source=config_source(dataset), is_lost=spec.run_id in lost)
@@ -88,11 +87,9 @@ def simulate_part(
 
 def write_latencies(path: DatasetPath, counts: Sequence[pa.Table]) -> FileFacts:
     """Write the counts of all runs of a part; what the record must know of the file."""
-    stream = io.BytesIO()
-    pq.write_table(joined(counts), stream, compression="zstd", write_page_checksum=True)
-    content = stream.getvalue()
+    content = parquet_bytes(joined(counts), write_page_checksum=True)
     write_whole(path, content)
-    return FileFacts(len(content), content_digest(content))
+    return FileFacts(bytes=len(content), digest=content_digest(content))
 
 
 # ---- one run -----------------------------------------------------------------------------------------
@@ -126,7 +123,7 @@ def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: 
         result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
         txns = result.transactions_as_ended() if spec.keeps_transactions else None
         latencies = latency_counts(spec.run_id, result.statistics)
-        record = _success(result)
+        record = {"status": "ok", "error": None, "txns": result.statistics.n_txns, **result.to_json_dict()}
     except _ChangedError:
         raise OutputError(
             f"Run {spec.run_id} is not the one that was planned: a profile or trace that its configuration names has "
@@ -149,21 +146,12 @@ class _ChangedError(Exception):
     """The configuration of a run hashes to something else than its plan says."""
 
 
-def _success(result: SimulationResult) -> Record:
-    return {"status": "ok", "error": None, "txns": result.statistics.n_txns, **result.to_json_dict()}
-
-
 def _failure(error: Exception) -> Record:
+    """Where it came from has the innermost place last, without the folders of this machine."""
     told = str(error) if isinstance(error, EndiveError) else f"{type(error).__name__}: {error}"
-    return {"status": "failed", "error": told, "traceback": _places(error)}
-
-
-def _places(error: BaseException) -> list[str]:
-    """Where an error came from, the innermost place last; without the folders of this machine."""
-    return [
-        f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
-        for frame in traceback.extract_tb(error.__traceback__)
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
+    return {"status": "failed", "error": told, "traceback": places}
 
 
 # ---- the file of txns --------------------------------------------------------------------------------
@@ -239,23 +227,14 @@ class PartFile:
     def facts(self) -> FileFacts:
         """What the record of the part says of the file; after ``finish``."""
         with place_errors(self._path):
-            return FileFacts(self._file.stream.tell(), file_digest(self._file.temporary))
+            return FileFacts(bytes=self._file.stream.tell(), digest=file_digest(self._file.temporary))
 
     def publish(self) -> None:
         """Let the file appear: the commit."""
         self._file.publish()
 
-    def discard(self) -> None:
+    def close(self) -> None:
         """Leave nothing behind; does nothing after ``publish``."""
         with suppress(OSError, ValueError, pa.ArrowException):
             self._writer.close()
         self._file.discard()
-
-
-@contextmanager
-def _part_file(path: DatasetPath) -> Iterator[PartFile]:
-    part = PartFile(path)
-    try:
-        yield part
-    finally:
-        part.discard()

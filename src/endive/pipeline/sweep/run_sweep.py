@@ -22,7 +22,7 @@ from endive.config.study.absolute_paths import with_paths
 from endive.config.study.study_text import study_text
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
 from endive.kernel_cache import is_kept
-from endive.pipeline.dataset.check import forget_damaged, is_manifest_broken, rebuilt_plans
+from endive.pipeline.dataset.check import forget_damaged, rebuilt_plans
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part, Record, record_digest
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import FILES, keep_files
@@ -36,6 +36,7 @@ from endive.pipeline.sweep.work import Progress, watched
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+STUDY_FOLDER: Final = "study="  # of notes on progress, and of parts that nobody has committed
 COMMIT_EVERY_S: Final = 60.0  # of work, which is lost if a driver dies
 
 SessionMaker = Callable[[], "SparkSession"]
@@ -76,24 +77,24 @@ def run_sweep(
         raise ConfigError(f"detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
     start_s = time.monotonic()
     name = planned.study.name
-    with SweepFolder.locked(out, _plans_if_broken if repairs else None) as folder:
+    with SweepFolder.locked(out, rebuilt_plans if repairs else None) as folder:
         _refuse_mixing(folder, planned, detail)
         folder.sweep_out()
-        if repairs and name in folder.studies:
+        if repairs:
             forget_damaged(folder, name)
-        kept = _runs_in(_records(folder, name))
+        kept = _runs_in(folder.records(name))
         if retries_failed:
             kept = _forget_failed(folder, name, kept)
         try:
             if len(kept) < len(planned.runs):
                 _simulate_missing(folder, planned, detail, engine, session, progress, commit_every_s)
         finally:
-            records = _records(folder, name, hashes=False)  # what was there has been checked, the rest was written now
+            records = folder.records(name, hashes=False)  # what was there has been checked, the rest was written now
             runs = _runs_in(records)
             if name in folder.studies:
                 _finish(folder, planned, runs, {record["part"]: record_digest(record) for record in records})
         if len(runs) == len(planned.runs):
-            folder.sweep_out(own=_of_study(name))  # what killed sweeps left: nobody will commit it any more
+            folder.sweep_out(own=f"{STUDY_FOLDER}{name}")  # what killed sweeps left: nobody will commit it any more
     return SweepOutcome(
         folder=folder.path,
         study=name,
@@ -101,16 +102,14 @@ def run_sweep(
         kept=len(kept),
         failed=tuple((run_id, run["error"]) for run_id, run in runs.items() if run["error"]),
         txns=sum(run.get("txns") or 0 for run in runs.values()),
-        transactions_bytes=_transactions_bytes(folder, name),
+        transactions_bytes=sum(
+            files.transactions.stat().st_size for files in folder.complete_parts(name) if files.keeps_transactions
+        ),
         wall_s=time.monotonic() - start_s,
     )
 
 
 # ---- plan --------------------------------------------------------------------------------------------
-
-
-def _plans_if_broken(root: DatasetPath) -> dict[str, StudyPlan] | None:
-    return rebuilt_plans(root) if is_manifest_broken(root) else None
 
 
 def _refuse_mixing(folder: SweepFolder, planned: PlannedStudy, detail: str) -> None:
@@ -130,18 +129,12 @@ def _refuse_mixing(folder: SweepFolder, planned: PlannedStudy, detail: str) -> N
         )
 
 
-def _records(folder: SweepFolder, name: str, *, hashes: bool | None = None) -> list[Record]:
-    return folder.records(name, hashes=hashes) if name in folder.studies else []
-
-
 def _runs_in(records: Sequence[Record]) -> dict[str, Record]:
     """What the records of parts say of runs, by run."""
     return {run["run_id"]: run for record in records for run in record["runs"]}
 
 
 def _forget_failed(folder: SweepFolder, name: str, records: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    if name not in folder.studies:
-        return dict(records)
     failed = {run_id for run_id, record in records.items() if record["error"]}
     again = [files for files in folder.complete_parts(name) if failed & set(files.part.run_ids)]
     for files in again:
@@ -179,19 +172,29 @@ def _simulate_missing(
     progress: Progress | None,
     commit_every_s: float,
 ) -> None:
-    spark, cores = _session_and_cores(make_session, engine)
+    from endive.pipeline.spark.session import core_count, is_local
+    from endive.pipeline.sweep import datasource
+
+    warm_up = start_warm_up(engine)  # the engine is loaded beside the start of the session
+    spark = make_session()
+    cores = core_count(spark)
+    if warm_up is not None and is_local(spark):
+        warm_up.join()
     _extend_plan(folder, planned, detail, cores)
     name = planned.study.name
     runs = {run.run_id: run for run in planned.runs}
     missing = folder.missing_parts(name)
-    own = f"{_of_study(name)}/{secrets.token_hex(4)}"
+    own = f"{STUDY_FOLDER}{name}/{secrets.token_hex(4)}"
     notes = folder.path / PROGRESS / own
     with place_errors(notes):
         notes.mkdir(parents=True)
     options = {"study": name, "engine": engine, "notes": str(notes), "staging": str(folder.path / STAGING / own)}
     try:
         with watched(notes, missing, runs, progress):
-            _share_workers(spark)
+            # Spark keeps workers by their environment. A source that it finds by itself lacks what the driver gives to
+            # its functions, and does not get those that were woken with the session; one that is registered does.
+            if is_local(spark):
+                spark.dataSource.register(datasource.EndiveDataSource)
             first_cost = commit_every_s * cores / txn_s(engine)  # until a job has been timed
             _run_jobs(spark, missing, runs, cores, commit_every_s, first_cost, partial(_write, folder, options))
     except BaseException as error:
@@ -206,23 +209,6 @@ def _simulate_missing(
         raise EngineError(_describe_error(error)) from error
     finally:
         folder.sweep_out(own=own)
-
-
-def _of_study(name: str) -> str:
-    """The folder of a study among notes on progress and parts that nobody has committed."""
-    return f"study={name}"
-
-
-def _session_and_cores(make_session: SessionMaker, engine: str) -> tuple[SparkSession, int]:
-    """A session and the tasks it runs at once; the engine is loaded beside its start."""
-    from endive.pipeline.spark.session import core_count, is_local
-
-    warm_up = start_warm_up(engine)
-    spark = make_session()
-    cores = core_count(spark)
-    if warm_up is not None and is_local(spark):
-        warm_up.join()
-    return spark, cores
 
 
 def _run_jobs(
@@ -245,19 +231,6 @@ def _run_jobs(
         with quiet_interrupts(), job_named(spark, f"simulate {len(run_ids):,} runs"):
             write(runs_frame(spark, plan_tasks(job, runs, cores=cores), runs))
         cost_max = sum(runs[run_id].cost for run_id in run_ids) * commit_every_s / (time.monotonic() - begin_s)
-
-
-def _share_workers(spark: SparkSession) -> None:
-    """Let the tasks run in the workers that were woken with the session.
-
-    Spark keeps workers by their environment. A source that it finds by itself lacks what the driver gives to its
-    functions, and gets others; one that the driver registers does not.
-    """
-    from endive.pipeline.spark.session import is_local
-    from endive.pipeline.sweep import datasource
-
-    if is_local(spark):
-        spark.dataSource.register(datasource.EndiveDataSource)
 
 
 def _write(folder: SweepFolder, options: Mapping[str, str], frame: DataFrame) -> None:
@@ -320,11 +293,6 @@ def _finish(folder: SweepFolder, planned: PlannedStudy, runs: Mapping[str, Recor
     write_whole(folder.path / STUDIES / f"{planned.study.name}.toml", text.encode())
     gather(folder, planned.study.name, planned.runs, planned.axes, runs.values())
     folder.summaries(planned.study.name).seal(parts)
-
-
-def _transactions_bytes(folder: SweepFolder, name: str) -> int:
-    parts = folder.complete_parts(name) if name in folder.studies else []
-    return sum(files.transactions.stat().st_size for files in parts if files.keeps_transactions)
 
 
 def start_warm_up(engine: str) -> threading.Thread | None:

@@ -19,6 +19,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from endive.config.study import load_study
 from endive.errors import ConfigError
+from endive.pipeline.dataset.dataset_table import with_values
 from endive.pipeline.dataset.figure_columns import run_schema
 from endive.pipeline.dataset.filters import can_decide, matches
 from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS
@@ -76,16 +77,22 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
     """Chooses runs, packs them into partitions, and simulates those of one partition."""
 
     def __init__(self, options: Options) -> None:
+        from endive.pipeline.sweep.part import PART_SCHEMA
+
         self._options = options
-        planned = _plan(options)
+        planned = PlannedStudy.of(load_study(options.study, options.overrides, options.seeds))
         self._study = planned.study.name
         self._axes = planned.axes
         self._runs: Sequence[Run] = planned.runs
-        self._schema = _schema_of(planned, options.detail)
+        run_id, seed, *of_txns = PART_SCHEMA
+        fields = run_schema(planned.axes) if options.detail == DETAIL_RUNS else (run_id, seed, *planned.axes, *of_txns)
+        # Plain types, all nullable: what Spark makes of a Parquet file.
+        columns = [pa.field(field.name, _plain(field.type)) for field in fields]
+        self.schema = pa.schema([*columns, pa.field("study", pa.string())])
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
         """Keep the runs that meet the filters on what is known before a run; hand back the others."""
-        known = {*self._values(self._runs[0])} & {*self._schema.names} if self._runs else set()
+        known = {*self._values(self._runs[0])} & {*self.schema.names} if self._runs else set()
         for one in filters:
             if can_decide(one, known):
                 self._runs = [run for run in self._runs if matches(one, self._values(run))]
@@ -110,7 +117,7 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Simulate the runs of a partition."""
-        from endive.pipeline.sweep.part import simulate_run, with_run
+        from endive.pipeline.sweep.part import simulate_run
 
         keeps_transactions = self._options.detail == DETAIL_TRANSACTIONS
         for run in partition.value:
@@ -118,41 +125,9 @@ class StudyReader(DataSourceReader):  # type: ignore[misc]
             result = simulate_run(spec, self._options.engine)
             if not keeps_transactions:
                 row = {**run_row(run, self._axes, result.record), "study": self._study}
-                yield from pa.Table.from_pylist([row], self._schema).to_batches()
+                yield from pa.Table.from_pylist([row], self.schema).to_batches()
             elif result.txns is not None:
-                yield from self._with_values(with_run(run.run_id, run.seed, result.txns), run).to_batches()
-
-    def _with_values(self, txns: pa.Table, run: Run) -> pa.Table:
-        """Txns with what is known of their run in every row."""
-        values = self._values(run)
-        columns = [
-            txns.column(field.name).cast(field.type)
-            if field.name in txns.column_names
-            else pa.repeat(pa.scalar(values[field.name], field.type), txns.num_rows)
-            for field in self._schema
-        ]
-        return pa.table(columns, schema=self._schema)
-
-
-def _plan(options: Options) -> PlannedStudy:
-    return PlannedStudy.of(load_study(options.study, options.overrides, options.seeds))
-
-
-def study_schema(options: Options) -> pa.Schema:
-    """Columns of ``runs`` or ``transactions``, as in the dataset of a sweep."""
-    return _schema_of(_plan(options), options.detail)
-
-
-def _schema_of(planned: PlannedStudy, detail: str) -> pa.Schema:
-    """Plain types, all nullable: what Spark makes of a Parquet file."""
-    from endive.pipeline.sweep.part import PART_SCHEMA
-
-    if detail == DETAIL_RUNS:
-        fields = list(run_schema(planned.axes))
-    else:
-        run_id, seed, *rest = PART_SCHEMA
-        fields = [run_id, seed, *planned.axes, *rest]
-    return pa.schema([*(pa.field(field.name, _plain(field.type)) for field in fields), pa.field("study", pa.string())])
+                yield from with_values(result.txns, self._values(run), self.schema).to_batches()
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
