@@ -18,6 +18,7 @@ from endive.report.words import (
     PERCENT_FIGURES,
     S_PER_H,
     STORE_NAMES,
+    clock_unit,
     figure_label,
     figure_words,
     is_per_hour,
@@ -44,7 +45,6 @@ BANDS: Final = {
 }
 _LOG_SPAN_MIN: Final = 20.0
 _SERIES_TOLD: Final = 4  # in the text beside a chart
-_AGE_UNITS: Final = ((1.0 / 3_600_000.0, "h", 5 * 3_600_000.0), (1.0 / 60_000.0, "min", 300_000.0), (0.001, "s", 0.0))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -249,8 +249,8 @@ def y_channel(figure: str, values: Sequence[float] = (), is_log: bool = False) -
     if unit == "txns/s" and values and is_per_hour(max(values)):
         return quantity(figure, f"{name} (per hour)", **_relabelled(values, is_log, S_PER_H))
     if figure in FRESHNESS and values:  # ages are in seconds, minutes or hours, as people say them
-        factor, unit = next(step for step in _AGE_UNITS if max(values) >= step[2])[:2]
-        return quantity(figure, f"{name} ({unit})", **_relabelled(values, is_log, factor))
+        unit_us, unit = clock_unit(1000.0 * max(values))
+        return quantity(figure, f"{name} ({unit})", **_relabelled(values, is_log, 1000.0 / unit_us))
     return quantity(figure, figure_label(figure), **scale(values, is_log=is_log))
 
 
