@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
-from endive.report.charts.chart import COLOURS, THEME, marks
+from endive.report.charts.chart import COLOURS, THEME, make_legend
 from endive.report.charts.stacks import OTHER, request_colours
 from endive.report.report import make_report
 
@@ -229,7 +229,7 @@ def test_the_first_selection_is_the_first_load_that_is_too_much(report):
 
 
 def test_series_differ_in_colour_dash_and_shape():
-    looks = marks([str(number) for number in range(16)], with_shapes=True)
+    looks = make_legend("s", "", [str(number) for number in range(16)], with_shapes=True).marks
 
     assert 16 == len({(mark.colour, mark.dash, mark.shape) for mark in looks})
     assert COLOURS == len({mark.colour for mark in looks})

@@ -7,7 +7,7 @@ asked about by ``endive.report.question``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,7 +21,7 @@ from endive.report.axis_curve import (
     place_words,
     telling_words,
 )
-from endive.report.material import Material
+from endive.report.material import Material, asked_metrics
 from endive.report.reading import Row
 from endive.report.words import (
     FIGURE_NAMES,
@@ -41,16 +41,28 @@ _GROUPS_OF_AXES: Final = 3  # where several axes set curves apart
 _LABELS_TOLD: Final = 4
 
 
+HEADINGS: Final = (  # of the table of curves
+    "configuration",
+    "meets the objective",
+    "first misses it at",
+    "most commits",
+    "success there",
+    "P95 there (ms)",
+    "requests per commit there",
+)
+_P95: Final = "commit_latency_p95_ms"
+_REQUESTS: Final = "requests_per_committed_txn"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """One paragraph, its first sentence apart; the same in short lines for a terminal; and a table of curves."""
 
     headline: str
-    paragraph: str  # the rest
-    scale: str  # how much was simulated
     lines: tuple[str, ...]
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    paragraph: str = ""  # the rest
+    scale: str = ""  # how much was simulated
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 def answer(material: Material) -> Answer:
@@ -58,43 +70,35 @@ def answer(material: Material) -> Answer:
     rows = material.subject_rows()
     if not any(row["success_rate"] is not None for row in rows):
         text = f"No {_one_of(material)} ended in any window, so there is nothing to say about commits."
-        return Answer(headline=text, paragraph="", scale="", lines=(text,), headings=(), rows=())
-    seeds = _seeds_text(rows)
+        return Answer(headline=text, lines=(text,))
+    fewest, most = min(row["seeds"] for row in rows), max(row["seeds"] for row in rows)
+    seeds = count_words(fewest, "seed") if fewest == most else f"{fewest} to {most} seeds"
     if len(rows) == 1:
         return _of_one(material, rows[0], seeds)
-    return _of_curves(material, make_curves(material), seeds, len(rows))
+    return _of_curves(material, make_curves(material), f"{count_words(len(rows), 'configuration')}, {seeds} each")
 
 
 # ---- several configurations --------------------------------------------------------------------------------
 
 
-def _of_curves(material: Material, curves: list[Curve], seeds: str, count: int) -> Answer:
-    best = max(curves, key=lambda curve: _commits(curve.rows[curve.most]))
-    headline = f"{add_doubt(material, curves, _headline(material, curves).removesuffix('.'))}."
-    missed = _miss_sentence(material, curves)
-    differing = _differing(material)
-    sentences = [missed, *differing, _most(material, best, len(curves)), _cost(best, len(curves))]
+def _of_curves(material: Material, curves: list[Curve], scale: str) -> Answer:
+    best = max(curves, key=lambda curve: curve.most.commits)
+    label = best.label if len(curves) > 1 else ""
+    headline = f"{add_doubt(material, curves, _headline(material, curves))}."
+    missed, differing, most = _miss_sentence(material, curves), _differing(material), _most(material, best, label)
+    cost, cost_line = _cost(best, label)
     lines = (
-        f"{material.study.title}: {count_words(count, 'configuration')}, {seeds}",
-        headline.removesuffix("."),
-        (missed or (differing[0] if differing else "The objective is missed nowhere.")).removesuffix("."),
-        _most(material, best, len(curves)).removesuffix("."),
-        _cost_line(best),
+        f"{material.study.title}: {scale}",
+        headline,
+        missed or (differing[0] if differing else "The objective is missed nowhere."),
+        most,
+        cost_line,
     )
     return Answer(
         headline=headline,
-        paragraph=" ".join(sentence for sentence in sentences if sentence),
-        scale=f"{count_words(count, 'configuration')}, {seeds}. Objective: {material.question.objective.text}.",
-        lines=tuple(line for line in lines if line),
-        headings=(
-            "configuration",
-            "meets the objective",
-            "first misses it at",
-            "most commits",
-            "success there",
-            "P95 there (ms)",
-            "requests per commit there",
-        ),
+        paragraph=" ".join(sentence for sentence in (missed, *differing, most, cost) if sentence),
+        scale=f"{scale}. Objective: {material.question.objective.text}.",
+        lines=tuple(line.removesuffix(".") for line in lines if line),
         rows=tuple(_table_row(material, curve) for curve in curves),
     )
 
@@ -108,110 +112,92 @@ def _headline(material: Material, curves: Sequence[Curve]) -> str:
     if set(groups) == {NOWHERE}:
         groups = {curves[0].where(): list(curves)}
     if len(groups) == 1:
-        first = claim(next(iter(groups)), is_denied=not any(curves[0].meets))
+        first = claim(next(iter(groups)), is_denied=not curves[0].met)
         if len(curves) == 1:
-            return f"{first}{_around(material, curves[0])}."
-        return f"{first}, {_whichever(material, curves)}{_extremes(material, curves)}."
-    ordered = sorted(groups, key=lambda where: -_met_share(groups[where][0]))
+            return f"{first}{_around(material, curves[0])}"
+        return f"{first}, {_whichever(material, curves)}{_extremes(material, curves)}"
+    ordered = sorted(groups, key=lambda where: -groups[where][0].met_share)
     is_long = len(ordered) > _GROUPS_OF_AXES or max(len(alike) for alike in groups.values()) > _LABELS_TOLD
     if is_long and len(curves[0].values) > 1:
-        return f"{claim(along_deciding_axis(curves, _met_share))}."
+        return claim(along_deciding_axis(curves))
+    told = [f"{where} with {_labels(groups[where])}" for where in ordered]
     if len(ordered) > _GROUPS_TOLD:
-        ends = [f"{where} with {_labels(groups[where])}" for where in (ordered[0], ordered[-1])]
-        between = sum(len(groups[where]) for where in ordered[1:-1])
-        return f"{claim(ends[0])}, but {ends[1]}; {count_words(between, 'other')} lie between."
-    return f"{claim('; '.join(f'{where} with {_labels(groups[where])}' for where in ordered))}."
+        between = count_words(sum(len(groups[where]) for where in ordered[1:-1]), "other")
+        return f"{claim(told[0])}, but {told[-1]}; {between} lie between"
+    return claim("; ".join(told))
 
 
 def _around(material: Material, curve: Curve) -> str:
-    """What is curves at the last place that meets the objective, and at the first that does not."""
+    """What is true at the last place that meets the objective, and at the first that does not."""
     state = material.question.state
     missed = curve.first_missed
     if missed is None:
-        nearest = min(curve.rows, key=lambda row: _success(row))
-        worst = state(nearest["point"])
+        worst = state(min(curve.places, key=lambda place: place.success).point)
         return "" if worst.startswith("100 %") else f" (at worst {worst})"
-    if not any(curve.meets):
-        best = max(range(len(curve.rows)), key=lambda place: _success(curve.rows[place]))
-        return f"; the best is {state(curve.rows[best]['point'])}, at {curve.places[best]}"
-    here = f"; at {curve.places[missed]} it is {state(curve.rows[missed]['point'])}"
-    before = missed - 1
-    there = f" ({state(curve.rows[before]['point'])})" if before >= 0 and curve.meets[before] else ""
-    return f"{there}{here}"
+    if not curve.met:
+        best = max(curve.places, key=lambda place: place.success)
+        return f"; the best is {state(best.point)}, at {best.words}"
+    there = curve.places[missed]
+    before = [place for place in curve.places[:missed][-1:] if place.meets]
+    return f"{''.join(f' ({state(place.point)})' for place in before)}; at {there.words} it is {state(there.point)}"
 
 
 def _extremes(material: Material, curves: Sequence[Curve]) -> str:
     """Best and worst at the first miss, where all curves end at the same place; the best of all if none meets."""
     state = material.question.state
-    if not any(any(curve.meets) for curve in curves):
-        best, place = max(
-            ((curve, place) for curve in curves for place in range(len(curve.rows))),
-            key=lambda at: _success(at[0].rows[at[1]]),
-        )
-        return f"; the best is {state(best.rows[place]['point'])}, with {quote(best.label)} at {best.places[place]}"
-    missing = [curve for curve in curves if curve.first_missed is not None]
+    if not any(curve.met for curve in curves):
+        every = [(curve, place) for curve in curves for place in curve.places]
+        curve, best = max(every, key=lambda pair: pair[1].success)
+        return f"; the best is {state(best.point)}, with {quote(curve.label)} at {best.words}"
+    missing = [(curve, curve.places[curve.first_missed]) for curve in curves if curve.first_missed is not None]
     if not missing:
         return ""
-    ordered = sorted(missing, key=lambda curve: _success(curve.rows[curve.first_missed or 0]))
-    worst, best = ordered[0], ordered[-1]
-    place = worst.first_missed or 0
-    figures = f"{state(worst.rows[place]['point'])} with {quote(worst.label)}"
-    if worst.places[place] == best.places[best.first_missed or 0] and _success(worst.rows[place]) < _success(
-        best.rows[place]
-    ):
-        figures = f"{state(best.rows[place]['point'])} with {quote(best.label)}, but {figures}"
-    return f"; at {worst.places[place]} it is {figures}"
+    ordered = sorted(missing, key=lambda pair: pair[1].success)
+    (_, low), (_, high) = ordered[0], ordered[-1]
+    figures = [f"{state(place.point)} with {quote(curve.label)}" for curve, place in (ordered[-1], ordered[0])]
+    is_apart = low.words == high.words and low.success < high.success
+    return f"; at {low.words} it is {', but '.join(figures) if is_apart else figures[1]}"
 
 
 def _whichever(material: Material, curves: Sequence[Curve]) -> str:
     labels = [quote(curve.label) for curve in curves]
-    is_met = any(any(curve.meets) for curve in curves)
     if len(labels) == 2:
         return f"with {labels[0]} and with {labels[1]} alike"
     if len(labels) <= _LABELS_TOLD:
         return f"with {join_words(labels)} alike"
     names = [axis.name for axis in material.layout.axes if axis.key in material.study.facts["series"]]
     kind = f"values of {names[0]}" if len(names) == 1 else "combinations"
-    return f"{'for all' if is_met else 'with any of the'} {len(labels)} {kind}"
+    return f"{'for all' if any(curve.met for curve in curves) else 'with any of the'} {len(labels)} {kind}"
 
 
 def _labels(alike: Sequence[Curve]) -> str:
     labels = [quote(curve.label) for curve in alike]
-    if len(labels) > _LABELS_TOLD:
-        return f"{labels[0]} and {len(labels) - 1} others"
-    return join_words(labels)
-
-
-def _met_share(curve: Curve) -> float:
-    return sum(curve.meets) / len(curve.meets) + 1e-6 * curve.held
+    return f"{labels[0]} and {len(labels) - 1} others" if len(labels) > _LABELS_TOLD else join_words(labels)
 
 
 def _miss_sentence(material: Material, curves: Sequence[Curve]) -> str:
     """The first place that misses the objective, and why its txns abort."""
-    missing = [curve for curve in curves if curve.first_missed is not None]
+    missing = [(curve.met_share, curve.first_missed, curve) for curve in curves if curve.first_missed is not None]
     if not missing:
         return ""
-    first = min(missing, key=lambda curve: (_met_share(curve), curve.first_missed or 0))
-    place = first.first_missed or 0
-    row = first.rows[place]
-    reason = _main_reason(material, row["point"])
+    _, number, first = min(missing, key=lambda each: each[:2])
+    place = first.places[number]
+    reason = _main_reason(material, place.point)
     if len(curves) == 1:  # the headline has said how many commit
-        return f"At {first.places[place]}, {reason}." if reason else ""
-    state = material.question.state(row["point"])
+        return f"At {place.words}, {reason}." if reason else ""
     why = f"; {reason}" if reason else ""
-    return f"The first to miss it is {first.label}, at {first.places[place]}, with {state}{why}."
+    state = material.question.state(place.point)
+    return f"The first to miss it is {first.label}, at {place.words}, with {state}{why}."
 
 
 def _differing(material: Material) -> list[str]:
     """Best and worst of the figures the study asks for, where objective and load do not tell configurations apart."""
     if material.study.facts.get("load_axis"):
         return []
-    rows = material.subject_rows()
-    asked = (material.study.facts.get("report") or {}).get("metrics") or ()
-    wanted = [figure for figure in asked if figure in FIGURE_NAMES] or ["commit_latency_p95_ms"]
+    wanted = [figure for figure in asked_metrics(material.study) if figure in FIGURE_NAMES] or [_P95]
     sentences = []
     for figure in [figure for figure in wanted if figure not in ("success_rate", "committed_per_s")][:2]:
-        known = [row for row in rows if row.get(figure) is not None]
+        known = [row for row in material.subject_rows() if row.get(figure) is not None]
         if len(known) < 2:
             continue
         low, high = min(known, key=lambda row: float(row[figure])), max(known, key=lambda row: float(row[figure]))
@@ -224,58 +210,42 @@ def _differing(material: Material) -> list[str]:
     return sentences
 
 
-def _most(material: Material, curve: Curve, count: int) -> str:
+def _most(material: Material, curve: Curve, label: str) -> str:
     """The most commits, never without the share of txns that made it there."""
-    row = curve.rows[curve.most]
-    if not _commits(row):
+    most, last = curve.most, curve.places[-1]
+    if not most.commits:
         return f"No {_one_of(material)} committed anywhere."
-    who = f"{curve.label}, " if curve.label and count > 1 else ""
-    phase = _main_phase(material, row["point"])
     text = (
-        f"The most commits{material.whose} are {with_interval(row, 'committed_per_s')} ({who}"
-        f"{curve.places[curve.most]}), where {percent(row['success_rate'])} of txns succeed"
+        f"The most commits{material.whose} are {with_interval(most.row, 'committed_per_s')} "
+        f"({f'{label}, ' if label else ''}{most.words}), where {percent(most.row['success_rate'])} of txns succeed"
     )
-    last = curve.rows[-1]
-    if curve.is_ordered and _is_clearly_less(last, row):
-        text += f"; at {curve.places[-1]} they are {with_interval(last, 'committed_per_s')}"
+    if curve.is_ordered and _is_clearly_less(last.row, most.row):
+        text += f"; at {last.words} they are {with_interval(last.row, 'committed_per_s')}"
+    phase = _main_phase(material, most.point)
     return f"{text}{f'; {phase} there' if phase else ''}."
 
 
-def _cost(curve: Curve, count: int) -> str:
-    if not curve.is_ordered:
-        return ""
-    known = [place for place, row in enumerate(curve.rows) if row["commit_latency_p95_ms"] is not None]
-    if len(known) < 2:
-        return ""
-    low, high = known[0], known[-1]
-    first, last = curve.rows[low], curve.rows[high]
-    who = f" ({curve.label})" if curve.label and count > 1 else ""
-    return (
-        f"From {curve.places[low]} to {curve.places[high]}{who}, P95 of commit latency goes from "
-        f"{with_interval(first, 'commit_latency_p95_ms')} to {with_interval(last, 'commit_latency_p95_ms')}"
-        f"{_survivors(last, 'commit_latency_p95_ms')}, and a committed txn takes {_requests(first, last)}."
-    )
-
-
-def _cost_line(curve: Curve) -> str:
-    known = [row for row in curve.rows if row["commit_latency_p95_ms"] is not None]
+def _cost(curve: Curve, label: str) -> tuple[str, str]:
+    """What commits take at both ends of a curve: as a sentence, and as a line."""
+    known = [place for place in curve.places if place.row[_P95] is not None]
     if len(known) < 2 or not curve.is_ordered:
-        return ""
-    first, last = known[0], known[-1]
-    return (
-        f"From {curve.places[curve.rows.index(first)]} to {curve.places[curve.rows.index(last)]}: P95 "
-        f"{number(first['commit_latency_p95_ms'])} to {number(last['commit_latency_p95_ms'])} ms"
-        f"{_survivors(last, 'commit_latency_p95_ms')}, {_requests(first, last, is_short=True)}"
+        return "", ""
+    low, high = known[0], known[-1]
+    survivors = _survivors(high.row, _P95)
+    before, after = with_interval(low.row, _REQUESTS), with_interval(high.row, _REQUESTS)
+    requests = f"{before} requests at both" if before == after else f"{after} requests instead of {before}"
+    sentence = (
+        f"From {low.words} to {high.words}{f' ({label})' if label else ''}, P95 of commit latency goes from "
+        f"{with_interval(low.row, _P95)} to {with_interval(high.row, _P95)}{survivors}, and a committed txn takes "
+        f"{requests}."
     )
-
-
-def _requests(first: Row, last: Row, *, is_short: bool = False) -> str:
-    """Requests of a commit at both ends; once if they are the same."""
-    figure = "requests_per_committed_txn"
-    before, after = ((number(row[figure]) if is_short else with_interval(row, figure)) for row in (first, last))
-    if before == after:
-        return f"{before} requests per commit" if is_short else f"{before} requests at both"
-    return f"requests per commit {before} to {after}" if is_short else f"{after} requests instead of {before}"
+    before, after = number(low.row[_REQUESTS]), number(high.row[_REQUESTS])
+    requests = f"{before} requests per commit" if before == after else f"requests per commit {before} to {after}"
+    line = (
+        f"From {low.words} to {high.words}: P95 {number(low.row[_P95])} to {number(high.row[_P95])} ms{survivors}, "
+        f"{requests}"
+    )
+    return sentence, line
 
 
 def _survivors(row: Row, figure: str) -> str:
@@ -286,17 +256,16 @@ def _survivors(row: Row, figure: str) -> str:
 
 
 def _table_row(material: Material, curve: Curve) -> tuple[str, ...]:
-    most = curve.rows[curve.most]
-    missed = curve.first_missed
-    state = material.question.state
+    most = curve.most.row
+    missed = None if curve.first_missed is None else curve.places[curve.first_missed]
     return (
         curve.label or "all",
         curve.where_met(),
-        "-" if missed is None else f"{curve.places[missed]}: {state(curve.rows[missed]['point'])}",
+        "-" if missed is None else f"{missed.words}: {material.question.state(missed.point)}",
         with_interval(most, "committed_per_s"),
         percent(most["success_rate"]),
-        with_interval(most, "commit_latency_p95_ms").replace(" ms", ""),
-        with_interval(most, "requests_per_committed_txn"),
+        with_interval(most, _P95).replace(" ms", ""),
+        with_interval(most, _REQUESTS),
     )
 
 
@@ -304,71 +273,66 @@ def _table_row(material: Material, curve: Curve) -> tuple[str, ...]:
 
 
 def _of_one(material: Material, row: Row, seeds: str) -> Answer:
-    question = material.question
-    phase, reason = _main_phase(material, row["point"]), _main_reason(material, row["point"])
+    question, point = material.question, row["point"]
+    phase, reason = _main_phase(material, point), _main_reason(material, point)
     verdict = {True: "is met", False: "is not met", None: "cannot be judged"}[row["meets_objective"]]
-    if row["meets_objective"] is not None and not question.is_told(row["point"]):
-        verdict = f"cannot be told yet ({telling_words(material, [row['point']])})"
-    headline = (
-        f"The objective ({question.objective.text}) {verdict}: it is {question.state(row['point'])}"
-        f"{f'; {reason}' if reason else ''}."
+    if row["meets_objective"] is not None and not question.is_told(point):
+        verdict = f"cannot be told yet ({telling_words(material, [point])})"
+    why = f"; {reason}" if reason else ""
+    headline = f"The objective ({question.objective.text}) {verdict}: it is {question.state(point)}{why}."
+    offered, commits = number(row["offered_per_s"]), with_interval(row, "committed_per_s")
+    success, per_commit = with_interval(row, "success_rate"), with_interval(row, _REQUESTS)
+    p50, p95 = with_interval(row, "commit_latency_p50_ms"), with_interval(row, _P95)
+    survivors, most_time = _survivors(row, _P95), f"; {phase}" if phase else ""
+    return Answer(
+        headline=headline,
+        paragraph=f"Of {offered} txns/s offered, {commits} commit, {success} of those that ended. Commit latency is "
+        f"{p50} at P50 and {p95} at P95{survivors}{most_time}. A committed txn takes {per_commit} requests.",
+        scale=f"One configuration, {seeds}: nothing is compared here.",
+        lines=(
+            f"{material.study.title}: one configuration, {seeds}",
+            headline.removesuffix("."),
+            f"commits{material.whose}: {commits} of {offered} offered; {success} succeed",
+            f"commit latency: P50 {p50}, P95 {p95}{survivors}",
+            f"requests per commit: {per_commit}{most_time}",
+        ),
     )
-    lines = (
-        f"{material.study.title}: one configuration, {seeds}",
-        headline.removesuffix("."),
-        f"commits{material.whose}: {with_interval(row, 'committed_per_s')} of {number(row['offered_per_s'])} "
-        f"offered; {with_interval(row, 'success_rate')} succeed",
-        f"commit latency: P50 {with_interval(row, 'commit_latency_p50_ms')}, P95 "
-        f"{with_interval(row, 'commit_latency_p95_ms')}{_survivors(row, 'commit_latency_p95_ms')}",
-        f"requests per commit: {with_interval(row, 'requests_per_committed_txn')}{f'; {phase}' if phase else ''}",
-    )
-    text = (
-        f"Of {number(row['offered_per_s'])} txns/s offered, {with_interval(row, 'committed_per_s')} commit, "
-        f"{with_interval(row, 'success_rate')} of those that ended. Commit latency is "
-        f"{with_interval(row, 'commit_latency_p50_ms')} at P50 and {with_interval(row, 'commit_latency_p95_ms')} at "
-        f"P95{_survivors(row, 'commit_latency_p95_ms')}{f'; {phase}' if phase else ''}. A committed txn takes "
-        f"{with_interval(row, 'requests_per_committed_txn')} requests."
-    )
-    scale = f"One configuration, {seeds}: nothing is compared here."
-    return Answer(headline=headline, paragraph=text, scale=scale, lines=lines, headings=(), rows=())
 
 
 # ---- leaves ------------------------------------------------------------------------------------------------
 
 
 def _where(material: Material, row: Row) -> str:
-    axes = material.layout.axes
     parts = [
         place_words(axis, row[axis.key]) if axis.unit or not axis.is_numeric else named_value(axis, row[axis.key])
-        for axis in axes
+        for axis in material.layout.axes
     ]
-    return ", ".join(parts) or "this configuration"
+    return ", ".join(parts)
 
 
 def _main_reason(material: Material, point: int) -> str:
-    rows = [
-        row
-        for row in material.subject_rows("conflicts")
-        if row["point"] == point and row["counter"] in REASON_NAMES and row["per_run"]
-    ]
-    if not rows:
+    """What most txns that aborted aborted for."""
+    reasons = _parts(material, "conflicts", point, "counter", REASON_NAMES, "per_run")
+    if not reasons:
         return ""
-    most = max(rows, key=lambda row: float(row["per_run"]))
-    share = most["per_run"] / sum(row["per_run"] for row in rows)
-    reason = REASON_NAMES[most["counter"]]
-    return f"every abort is for {reason}" if len(rows) == 1 else f"{100 * share:.0f} % of aborts are for {reason}"
+    most = max(reasons, key=lambda reason: reasons[reason])
+    share = reasons[most] / sum(reasons.values())
+    return f"every abort is for {most}" if len(reasons) == 1 else f"{100 * share:.0f} % of aborts are for {most}"
 
 
 def _main_phase(material: Material, point: int) -> str:
-    rows = [
-        row
-        for row in material.subject_rows("phases")
-        if row["point"] == point and row["phase"] in PHASE_NAMES and row["share"]
-    ]
-    if not rows:
-        return ""
-    most = max(rows, key=lambda row: float(row["share"]))
-    return f"{100 * most['share']:.0f} % of commit time is {PHASE_NAMES[most['phase']]}"
+    """What commits spend most of their time with."""
+    shares = _parts(material, "phases", point, "phase", PHASE_NAMES, "share")
+    most = max(shares, key=lambda phase: shares[phase], default="")
+    return f"{100 * shares[most]:.0f} % of commit time is {most}" if most else ""
+
+
+def _parts(
+    material: Material, table: str, point: int, column: str, names: Mapping[str, str], value: str
+) -> dict[str, float]:
+    """The parts of one configuration that are not zero, by name."""
+    rows = [row for row in material.subject_rows(table) if row["point"] == point and row[column] in names]
+    return {names[row[column]]: float(row[value]) for row in rows if row[value]}
 
 
 def _is_clearly_less(row: Row, other: Row) -> bool:
@@ -380,20 +344,4 @@ def _is_clearly_less(row: Row, other: Row) -> bool:
 
 
 def _one_of(material: Material) -> str:
-    question = material.question
-    return "txn" if question.is_of_all else f"txn of {question.who}"
-
-
-def _commits(row: Row) -> float:
-    return float(row["committed_per_s"] or 0.0)
-
-
-def _success(row: Row) -> float:
-    return -1.0 if row["success_rate"] is None else float(row["success_rate"])
-
-
-def _seeds_text(rows: Sequence[Row]) -> str:
-    fewest, most = min(row["seeds"] for row in rows), max(row["seeds"] for row in rows)
-    if fewest == most:
-        return f"{count_words(fewest, 'seed')} each" if len(rows) > 1 else count_words(fewest, "seed")
-    return f"{fewest} to {most} seeds each"
+    return "txn" if material.question.is_of_all else f"txn of {material.question.who}"

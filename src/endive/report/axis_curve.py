@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,77 +19,96 @@ NOWHERE: Final = "nowhere"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One configuration of a curve."""
+
+    words: str  # where it is on the axis
+    row: Row  # of the txns the question is about
+    meets: bool  # the objective
+
+    @property
+    def point(self) -> int:
+        """Its number in the grid."""
+        return int(self.row["point"])
+
+    @property
+    def commits(self) -> float:
+        """Per second; none if they are not known."""
+        return float(self.row["committed_per_s"] or 0.0)
+
+    @property
+    def success(self) -> float:
+        """The share that commits; below zero if it is not known."""
+        return -1.0 if self.row["success_rate"] is None else float(self.row["success_rate"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """Configurations in the order of one axis: of the load, if the study has one."""
 
     label: str
-    rows: tuple[Row, ...]  # of the txns the question is about
-    meets: tuple[bool, ...]
-    places: tuple[str, ...]  # on the axis, in words
+    places: tuple[Place, ...]
     is_ordered: bool
     along: str = ""  # the axis, if its places do not say what they are times of
     values: tuple[tuple[str, str], ...] = ()  # of the axes that set it apart from other curves: name, value in words
 
     @property
-    def held(self) -> int:
-        """How many of the first ones meet the objective."""
-        return next((place for place, meets in enumerate(self.meets) if not meets), len(self.meets))
+    def met(self) -> list[int]:
+        """The places that meet the objective."""
+        return [number for number, place in enumerate(self.places) if place.meets]
 
     @property
-    def is_met_everywhere(self) -> bool:
-        """Whether no place misses the objective."""
-        return all(self.meets)
+    def met_share(self) -> float:
+        """The share of places that meet the objective; of equal ones, more of the first is more."""
+        held = next((number for number, place in enumerate(self.places) if not place.meets), len(self.places))
+        return len(self.met) / len(self.places) + 1e-6 * held
 
     @property
-    def most(self) -> int:
+    def most(self) -> Place:
         """The place with the most commits."""
-        return max(range(len(self.rows)), key=lambda place: self.rows[place]["committed_per_s"] or 0.0)
+        return max(self.places, key=lambda place: place.commits)
 
     @property
     def first_missed(self) -> int | None:
         """The first place that misses the objective after one that meets it; the first of all if none does."""
-        if self.is_met_everywhere:
-            return None
-        after = [place for place in range(1, len(self.meets)) if self.meets[place - 1] and not self.meets[place]]
-        return after[0] if after else self.meets.index(False)
+        missed = [number for number, place in enumerate(self.places) if not place.meets]
+        after_met = [number for number in missed if number and self.places[number - 1].meets]
+        return next(iter(after_met or missed), None)
 
     def where(self) -> str:
         """Where the objective is met, in words that follow a verb; all places if none is, for a sentence with "not"."""
         return f"{self._where()}{f' ({self.along})' if self.along else ''}"
 
     def _where(self) -> str:
-        met = [place for place, meets in enumerate(self.meets) if meets]
-        if len(self.places) == 1:
-            return f"at {self.places[0]}"
+        met, words = self.met, [place.words for place in self.places]
+        if len(words) == 1:
+            return f"at {words[0]}"
         if not self.is_ordered:
-            return self._among(met)
-        if not met or len(met) == len(self.places):
-            return f"everywhere from {self.span()}"
-        if met == list(range(len(met))):
-            return f"up to {self.places[met[-1]]}"
-        if met == list(range(met[0], len(self.places))):
-            return f"from {self.places[met[0]]} on"
+            if not met or len(met) == len(words):
+                return f"with {_both_or_all(words)}"
+            if len(met) > _LISTED:
+                return f"with {len(met)} of {len(words)}"
+            return f"with {join_words([words[number] for number in met])} only"
+        if not met or len(met) == len(words):
+            return f"everywhere from {_range_words(words)}"
+        if met[-1] == len(met) - 1:
+            return f"up to {words[met[-1]]}"
+        if met == list(range(met[0], len(words))):
+            return f"from {words[met[0]]} on"
         if len(met) <= _LISTED:
-            return f"only at {join_words([self.places[place] for place in met])}"
-        return f"at {len(met)} of {len(self.places)} places from {self.span()}"
+            return f"only at {join_words([words[number] for number in met])}"
+        return f"at {len(met)} of {len(words)} places from {_range_words(words)}"
 
     def where_met(self) -> str:
         """The same; "nowhere" if no place meets it."""
-        return self.where() if any(self.meets) else NOWHERE
+        return self.where() if self.met else NOWHERE
 
-    def span(self) -> str:
-        """From the first place to the last, with the unit once."""
-        first, last = self.places[0], self.places[-1]
-        number, _, unit = first.partition(" ")
-        is_same = bool(unit) and last.partition(" ")[2] in (unit, f"{unit}s")
-        return f"{number if is_same else first} to {last}"
 
-    def _among(self, met: Sequence[int]) -> str:
-        if not met or len(met) == len(self.places):
-            return f"with {_both_or_all(self.places)}"
-        if len(met) > _LISTED:
-            return f"with {len(met)} of {len(self.places)}"
-        return f"with {join_words([self.places[place] for place in met])} only"
+def _range_words(words: Sequence[str]) -> str:
+    """From the first place to the last, with the unit once."""
+    number, _, unit = words[0].partition(" ")
+    is_same = bool(unit) and words[-1].partition(" ")[2] in (unit, f"{unit}s")
+    return f"{number if is_same else words[0]} to {words[-1]}"
 
 
 def make_curves(material: Material) -> list[Curve]:
@@ -103,8 +122,7 @@ def make_curves(material: Material) -> list[Curve]:
         axis = axis or make_axis(load, [row[load] for row in rows])
         keys = [key for key in facts["series"] if len({repr(row[key]) for row in rows}) > 1]
     else:
-        if layout.x is None:
-            return [_curve(rows, None, ())]
+        assert layout.x is not None  # there are several configurations
         axis = layout.x
         keys = [one.key for one in layout.axes if one is not axis]
     named = [one for one in layout.axes if one.key in keys and one.key != axis.key]
@@ -114,18 +132,18 @@ def make_curves(material: Material) -> list[Curve]:
     return [_curve(group, axis, named) for group in groups.values()]
 
 
-def _curve(group: list[Row], axis: Axis | None, named: Sequence[Axis]) -> Curve:
-    ordered = group
-    if axis is not None and axis.is_numeric:
-        ordered = sorted(group, key=lambda row: axis.number(row[axis.key]) or 0.0)
+def _curve(group: list[Row], axis: Axis, named: Sequence[Axis]) -> Curve:
+    ordered = sorted(group, key=lambda row: axis.number(row[axis.key]) or 0.0) if axis.is_numeric else group
+    values = tuple((one.name, named_value(one, group[0][one.key])) for one in named)
     return Curve(
-        label=_join([named_value(one, group[0][one.key]) for one in named]),
-        rows=tuple(ordered),
-        meets=tuple(row["meets_objective"] is True for row in ordered),
-        places=tuple("this configuration" if axis is None else place_words(axis, row[axis.key]) for row in ordered),
-        is_ordered=axis is not None and axis.is_numeric,
-        along=axis.name if axis is not None and axis.unit in MS_PER_UNIT else "",
-        values=tuple((one.name, named_value(one, group[0][one.key])) for one in named),
+        label=_join([value for _, value in values]),
+        places=tuple(
+            Place(words=place_words(axis, row[axis.key]), row=row, meets=row["meets_objective"] is True)
+            for row in ordered
+        ),
+        is_ordered=axis.is_numeric,
+        along=axis.name if axis.unit in MS_PER_UNIT else "",
+        values=values,
     )
 
 
@@ -179,60 +197,49 @@ def _both_or_all(places: Sequence[str]) -> str:
 # ---- many curves in one sentence -------------------------------------------------------------------------
 
 
-def along_deciding_axis(curves: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
+def along_deciding_axis(curves: Sequence[Curve]) -> str:
     """Where the objective is met for each value of the axis that decides the most, and what else moves it."""
-    place = max(range(len(curves[0].values)), key=lambda place: _explain(curves, place, met_share))
-    groups = _group(curves, place)
-    others = [name for index, (name, _) in enumerate(curves[0].values) if index != place]
-    ordered = sorted(groups, key=lambda value: -_mean([met_share(curve) for curve in groups[value]]))
+    groupings = [_group(curves, number) for number in range(len(curves[0].values))]
+    whole = _mean_met(curves)
+    # The axis whose values account for most of the differences between curves.
+    explained = [sum(len(alike) * (_mean_met(alike) - whole) ** 2 for alike in by.values()) for by in groupings]
+    deciding = explained.index(max(explained))
+    groups = groupings[deciding]
+    names = [name for name, _ in curves[0].values]
+    others = join_words(names[:deciding] + names[deciding + 1 :])
+    ordered = sorted(groups, key=lambda value: -_mean_met(groups[value]))
     values = ordered if len(ordered) <= _LISTED else [ordered[0], ordered[-1]]
-    parts = [f"{_span(groups[value], met_share)} with {quote(value)}" for value in values]
+    parts = []
+    for value in values:  # from the worst of its curves to the best
+        low, high = (choose(groups[value], key=lambda curve: curve.met_share).where_met() for choose in (min, max))
+        parts.append(f"{low if low == high else f'{low} at worst and {high} at best'} with {quote(value)}")
     is_moved = any(len({curve.where_met() for curve in groups[value]}) > 1 for value in values)
-    ending = f", depending on {join_words(others)}" if is_moved else f", whatever {join_words(others)}"
-    left = f"; {len(ordered) - 2} other values of {curves[0].values[place][0]} lie between" if values != ordered else ""
-    return f"{'; '.join(parts)}{ending}{left}"
+    left = f"; {len(ordered) - 2} other values of {names[deciding]} lie between" if values != ordered else ""
+    return f"{'; '.join(parts)}, {'depending on' if is_moved else 'whatever'} {others}{left}"
 
 
-def _explain(curves: Sequence[Curve], place: int, met_share: Callable[[Curve], float]) -> float:
-    """How much of the differences between curves the values of one axis account for."""
-    whole = _mean([met_share(curve) for curve in curves])
-    groups = _group(curves, place).values()
-    return sum(len(group) * (_mean([met_share(curve) for curve in group]) - whole) ** 2 for group in groups)
-
-
-def _group(curves: Sequence[Curve], place: int) -> dict[str, list[Curve]]:
+def _group(curves: Sequence[Curve], number: int) -> dict[str, list[Curve]]:
+    """Curves by their value of one axis."""
     groups: dict[str, list[Curve]] = {}
     for curve in curves:
-        groups.setdefault(curve.values[place][1], []).append(curve)
+        groups.setdefault(curve.values[number][1], []).append(curve)
     return groups
 
 
-def _span(group: Sequence[Curve], met_share: Callable[[Curve], float]) -> str:
-    """From the worst of several curves to the best."""
-    worst, best = min(group, key=met_share), max(group, key=met_share)
-    low, high = worst.where_met(), best.where_met()
-    return low if low == high else f"{low} at worst and {high} at best"
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+def _mean_met(curves: Sequence[Curve]) -> float:
+    return sum(curve.met_share for curve in curves) / len(curves)
 
 
 def add_doubt(material: Material, curves: Sequence[Curve], headline: str) -> str:
     """The headline with where the objective is met by the estimates alone, and what would tell."""
-    met = [
-        (row["point"], place)
-        for curve in curves
-        for row, place, meets in zip(curve.rows, curve.places, curve.meets, strict=True)
-        if meets
-    ]
-    unsure = [(point, place) for point, place in met if not material.question.is_told(point)]
+    met = [place for curve in curves for place in curve.places if place.meets]
+    unsure = [place for place in met if not material.question.is_told(place.point)]
     if not unsure:
         return headline
-    telling = telling_words(material, [point for point, _ in unsure])
-    if unsure == met:
+    telling = telling_words(material, [place.point for place in unsure])
+    if len(unsure) == len(met):
         return f"By the estimates alone, {headline[0].lower()}{headline[1:]}; {CANNOT_TELL}: {telling}"
-    where = f"at {unsure[0][1]}" if len(unsure) == 1 else f"at {len(unsure)} of the {len(met)} that meet it"
+    where = f"at {unsure[0].words}" if len(unsure) == 1 else f"at {len(unsure)} of the {len(met)} that meet it"
     return f"{headline}; {CANNOT_TELL} {where}: {telling}"
 
 

@@ -15,7 +15,7 @@ from endive.objectives.intervals import mean_estimate
 from endive.objectives.student import CONFIDENCE
 from endive.report.axes import Axis, Layout, make_axis
 from endive.report.axis_curve import named_label
-from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
+from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, make_legend, quantity, rule_at
 from endive.report.charts.chart_rows import Points
 from endive.report.charts.curves import curve_chart, curve_layers, latency_throughput
 from endive.report.material import (
@@ -170,7 +170,7 @@ def _merge(materials: Sequence[Material], names: Sequence[str]) -> Material:
             x=tuple(positions),
             layout=layout,
         ),
-        legend=Legend(field="s", title="study", marks=marks(names, with_shapes=True)),
+        legend=make_legend("s", "study", names, with_shapes=True),
         selection={axis.key: materials[0].selection.get(axis.key, axis.labels[0]) for axis in layout.axes},
     )
     for row in rows:
@@ -231,22 +231,21 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
     figures = [figure for figure in _COMPARED if merged.values("changes", f"{figure}_change")]
     if x is None or not figures:
         return Omission(title=title, why="the studies have no configuration in common.")
-    legend = Legend(field="name", title="study", marks=marks(names, with_shapes=True)[1:])
+    legend = make_legend("name", "study", names[1:], with_shapes=True, fixed=names)
     variants = []
     for figure in sorted(figures, key=lambda name: name != "commit_latency_p95_ms"):
         label = _change_label(figure)
         layers = curve_layers(
+            merged,
+            "changes",
             legend,
+            f"{figure}_change",
             x_channel(x),
             _change_channel(figure, label, drawn_values(merged, "changes", f"{figure}_change")),
-            f"{figure}_change",
-            has_band=bool(merged.values("changes", f"{figure}_change_ci95_low")),
             floor=-1.0 if figure == "success_rate" else 0.0,
-            is_line=x.is_numeric,
-            x_title=x.title,
             is_missed_marked=False,
         )
-        layers.insert(0, _level(0.0 if figure == "success_rate" else 1.0))
+        layers.insert(0, rule_at(0.0 if figure == "success_rate" else 1.0, "var(--soft)"))
         variants.append(Variant(label=label, spec=faceted({"layer": layers}, "f", panel)))
     changes = figure_columns([f"{figure}_change" for figure in figures], _change_label)
     return Chart(
@@ -266,10 +265,9 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
 
 
 def _change_channel(figure: str, label: str, values: Sequence[float]) -> Spec:
-    channel: Spec = {"field": f"{figure}_change", "type": "quantitative", "title": label}
     if figure == "success_rate":
-        return {**channel, "scale": {"zero": True}, "axis": {"format": "+.0%"}}
-    return {**channel, **scale([*values, 0.8, 1.25], is_log=True)}
+        return quantity(f"{figure}_change", label, scale={"zero": True}, axis={"format": "+.0%"})
+    return quantity(f"{figure}_change", label, **scale([*values, 0.8, 1.25], is_log=True))
 
 
 def _change_label(figure: str) -> str:
@@ -277,14 +275,6 @@ def _change_label(figure: str) -> str:
     if figure == "success_rate":
         return "success rate, difference in points"
     return f"{' '.join(figure_words(figure)).removesuffix(' ms').removesuffix(' txns/s')}, as a multiple"
-
-
-def _level(level: float) -> Spec:
-    return {
-        "data": {"values": [{"level": level}]},
-        "mark": {"type": "rule", "stroke": "var(--soft)", "strokeDash": [3, 3], "tooltip": None},
-        "encoding": {"y": {"field": "level", "type": "quantitative"}},
-    }
 
 
 def _words(merged: Material, names: Sequence[str], changes: Sequence[Row]) -> tuple[str, str]:

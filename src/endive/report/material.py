@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from endive.config.capabilities import BUILT_IN
 from endive.report.axes import Axis, Layout, choose_layout
-from endive.report.charts.chart import Legend, Spec, marks
+from endive.report.charts.chart import Legend, Spec, make_legend, quantity
 from endive.report.charts.chart_rows import Dataset, Points, joined, list_points, make_dataset
 from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
@@ -18,6 +18,7 @@ from endive.report.words import (
     PERCENT_FIGURES,
     S_PER_H,
     STORE_NAMES,
+    clock_unit,
     figure_label,
     figure_words,
     is_per_hour,
@@ -79,6 +80,11 @@ class Material:
         """Whose txns charts are about, as part of a title; nothing if they are about all."""
         return "" if self.question.is_of_all else f" of {self.question.who}"
 
+    def whose_tip(self, *axes: Axis | None) -> tuple[tuple[str, str, str], ...]:
+        """Series, and x if it is asked for, as the first entries of a tooltip."""
+        series = self.layout.series
+        return ("s", series.title if series else "", ""), *(("xl", axis.title if axis else "", "") for axis in axes)
+
     def keys(self, *axes: Axis | None) -> tuple[str, ...]:
         """Keys of the axes that are not among these: one value of each has to be selected."""
         placed = {axis.key for axis in axes if axis is not None}
@@ -96,6 +102,10 @@ class Material:
         """Whether a linear axis would crush the lower values of a column; a logarithmic one has no place for zero."""
         values = self.values(dataset, column)
         return bool(values) and min(values) > 0 and max(values) / min(values) >= _LOG_SPAN_MIN
+
+    def low_end(self, dataset: str, column: str) -> float:
+        """How far down a logarithmic axis goes for the end of an interval: to half of the least value above zero."""
+        return min((value for value in self.values(dataset, column) if value > 0), default=0.0) / 2
 
     def first_series(self, dataset: str) -> tuple[list[Row], str]:
         """The rows of a data set along x, of the first series only; and whose they are, to begin a sentence with."""
@@ -120,7 +130,7 @@ def prepare(study: Study, bands: str = CONFIDENCE) -> Material:
         question=question,
         layout=layout,
         points=points,
-        legend=_series_legend(layout, study),
+        legend=_series_legend(layout),
         selection={},
         bands=bands,
     )
@@ -153,14 +163,6 @@ def _with_deviations(row: Row, figures: Sequence[str]) -> Row:
     return banded
 
 
-def drawn_values(material: Material, dataset: str, figure: str) -> list[float]:
-    """Everything a chart of a figure shows: means, and ends of intervals as far as a logarithmic axis has them."""
-    means = material.values(dataset, figure)
-    least = min((value for value in means if value > 0), default=0.0) / 2
-    ends = [value for end in with_ends(figure)[1:] for value in material.values(dataset, end)]
-    return [*means, *(max(value, least) for value in ends)]
-
-
 def with_ends(figure: str) -> tuple[str, str, str]:
     """A figure's columns: mean and both ends of its interval."""
     return figure, f"{figure}_ci95_low", f"{figure}_ci95_high"
@@ -176,23 +178,18 @@ def asked_metrics(study: Study) -> tuple[str, ...]:
     return tuple((study.facts.get("report") or {}).get("metrics") or ())
 
 
-def ends_text(material: Material, dataset: str, figure: str, selected: Sequence[str]) -> str:
-    """From where to where a figure goes along x, series by series, in words."""
-    rows = [row for row in material.rows(dataset, selected) if row.get(figure) is not None]
+def ends_text(material: Material, figure: str, x: Axis) -> str:
+    """From where to where a figure of the configurations goes along x, series by series, in words."""
+    rows = material.rows("configurations", material.keys(x, material.layout.series))
     parts = []
     for mark in material.legend.marks:
-        own = [row for row in rows if row["s"] == mark.label]
+        own = [row for row in rows if row["s"] == mark.label and row.get(figure) is not None]
         own.sort(key=lambda row: row["x"] if row["x"] is not None else 0.0)
-        if not own:
-            continue
-        name = f"{mark.label}: " if material.has_series else ""
-        first, last = own[0], own[-1]
-        if first is last:
-            parts.append(f"{name}{show(figure, first[figure])}")
-            continue
-        parts.append(
-            f"{name}{show(figure, first[figure])} at {first['xl']}, {show(figure, last[figure])} at {last['xl']}"
-        )
+        ends = [f"{show(figure, row[figure])} at {row['xl']}" for row in (*own[:1], *own[1:][-1:])]
+        if len(ends) == 1:
+            ends = [show(figure, own[0][figure])]
+        if own:
+            parts.append(f"{f'{mark.label}: ' if material.has_series else ''}{', '.join(ends)}")
     more = len(parts) - _SERIES_TOLD
     text = "; ".join(parts[:_SERIES_TOLD])
     return f"{text}; and {more} more." if more > 0 else f"{text}."
@@ -232,26 +229,29 @@ def scale(values: Sequence[float], *, is_log: bool) -> Spec:
     return {"scale": {"type": "log", "nice": False, "padding": 10}, "axis": {"format": ",.3~r", "values": ticks}}
 
 
-def y_channel(figure: str, values: Sequence[float] = (), *, is_log: bool = False) -> Spec:
+def figure_channel(material: Material, dataset: str, figure: str, more: Sequence[float] = ()) -> Spec:
+    """The channel up the page for everything a chart of a figure shows: means, ends of intervals, and ``more``."""
+    return y_channel(figure, [*drawn_values(material, dataset, figure), *more], material.is_wide(dataset, figure))
+
+
+def drawn_values(material: Material, dataset: str, figure: str) -> list[float]:
+    """Means, and ends of intervals as far as a logarithmic axis has them."""
+    least = material.low_end(dataset, figure)
+    ends = [value for end in with_ends(figure)[1:] for value in material.values(dataset, end)]
+    return [*material.values(dataset, figure), *(max(value, least) for value in ends)]
+
+
+def y_channel(figure: str, values: Sequence[float] = (), is_log: bool = False) -> Spec:
     """The channel up the page, for a figure with these values."""
     name, unit = figure_words(figure)
     if unit == "%":
-        heading, look = name, {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "tickCount": 5}}
-    elif unit == "txns/s" and values and is_per_hour(max(values)):
-        heading, look = f"{name} (per hour)", _relabelled(values, is_log, S_PER_H)
-    elif figure in FRESHNESS and values:
-        factor, unit = _age_unit(max(values))
-        heading, look = f"{name} ({unit})", _relabelled(values, is_log, factor)
-    else:
-        heading, look = figure_label(figure), scale(values, is_log=is_log)
-    return {"field": figure, "type": "quantitative", "title": heading, **look}
-
-
-def _age_unit(most_ms: float) -> tuple[float, str]:
-    """Ages are in seconds, minutes or hours, as people say them."""
-    if most_ms >= 5 * 3_600_000.0:
-        return 1.0 / 3_600_000.0, "h"
-    return (1.0 / 60_000.0, "min") if most_ms >= 300_000.0 else (0.001, "s")
+        return quantity(figure, name, scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5})
+    if unit == "txns/s" and values and is_per_hour(max(values)):
+        return quantity(figure, f"{name} (per hour)", **_relabelled(values, is_log, S_PER_H))
+    if figure in FRESHNESS and values:  # ages are in seconds, minutes or hours, as people say them
+        unit_us, unit = clock_unit(1000.0 * max(values))
+        return quantity(figure, f"{name} ({unit})", **_relabelled(values, is_log, 1000.0 / unit_us))
+    return quantity(figure, figure_label(figure), **scale(values, is_log=is_log))
 
 
 def _relabelled(values: Sequence[float], is_log: bool, factor: float) -> Spec:
@@ -271,13 +271,11 @@ def number_format(figure: str) -> str:
 # ---- leaves --------------------------------------------------------------------------------------------
 
 
-def _series_legend(layout: Layout, study: Study) -> Legend:
+def _series_legend(layout: Layout) -> Legend:
     if layout.series is None:
-        return Legend(field="s", title="", marks=marks(["all"], with_shapes=True))
-    fixed = tuple(STORE_NAMES.get(name, name) for name in BUILT_IN) if layout.series.key == "storage.provider" else ()
-    return Legend(
-        field="s", title=layout.series.title, marks=marks(layout.series.labels, with_shapes=True, fixed=fixed)
-    )
+        return make_legend("s", "", ["all"], with_shapes=True)
+    fixed = [STORE_NAMES.get(name, name) for name in BUILT_IN] if layout.series.key == "storage.provider" else []
+    return make_legend("s", layout.series.title, layout.series.labels, with_shapes=True, fixed=fixed)
 
 
 def success_label(row: Row) -> str | None:

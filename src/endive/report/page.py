@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.seal import sealed_page
+from endive.report.answer import HEADINGS
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
 from endive.report.charts.chart import CONFIG, Chart, Legend, Omission
@@ -183,9 +184,9 @@ def _answer(index: int, section: Section) -> str:
     text = f"<strong>{escape(answer.headline)}</strong> {escape(answer.paragraph)}"
     body = f'<div class="answer"><h3>The answer</h3><p>{text}</p>'
     if answer.rows:
-        body += _table(answer.headings, answer.rows[:_CURVES_SHOWN], "Loads that hold and loads that do not")
+        body += _table(HEADINGS, answer.rows[:_CURVES_SHOWN], "Loads that hold and loads that do not")
         if len(answer.rows) > _CURVES_SHOWN:
-            rest = _table(answer.headings, answer.rows[_CURVES_SHOWN:], "The other configurations")
+            rest = _table(HEADINGS, answer.rows[_CURVES_SHOWN:], "The other configurations")
             body += f"<details><summary>{len(answer.rows) - _CURVES_SHOWN:,} more</summary>{rest}</details>"
     note = f"{answer.scale} Means over seeds; in brackets, 95 % intervals."
     return f'{body}<p class="small">{escape(note.strip())}</p></div>'

@@ -252,6 +252,13 @@ def value_text(value: Any, key: str = "") -> str:
     return str(value)
 
 
+def clock_unit(most_us: float) -> tuple[float, str]:
+    """Microseconds per unit, and the unit, in which people say times and ages of that size."""
+    if most_us >= 5 * 3600e6:
+        return 3600e6, "h"
+    return (60e6, "min") if most_us >= 300e6 else (1e6, "s")
+
+
 def round_ticks(most: float) -> list[float]:
     """Ticks from zero up to a number, at most seven: multiples of 1, 2 or 5 of a power of ten."""
     power = 10.0 ** math.floor(math.log10(most / 6)) if most > 0 else 1.0

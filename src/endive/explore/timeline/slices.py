@@ -12,11 +12,12 @@ from typing import Final
 
 from endive.answers.stories.story import Attempt, Step, Story
 from endive.objectives import duration_text
-from endive.report.charts.chart import marks
+from endive.report.charts.chart import make_legend
 from endive.report.words import PHASE_NAMES
 
 WORK: Final = "work"  # before the commit: no phase of it
-COLOURS: Final = {mark.label: mark.colour for mark in marks(tuple(PHASE_NAMES.values()), with_shapes=False)}
+_LEGEND: Final = make_legend("phase", "phase", tuple(PHASE_NAMES.values()), with_shapes=False)
+COLOURS: Final = {mark.label: mark.colour for mark in _LEGEND.marks}
 _OF_OBJECT: Final = {"metadata": "metadata", "manifest list": "manifest_list", "manifest": "manifests"}
 _SWAPS: Final = ("write", "cas", "append")  # of the catalog or its log
 

@@ -76,6 +76,8 @@ CONFIG: Final[Spec] = {
     "title": {"color": "var(--ink)", "subtitleColor": "var(--soft)", "anchor": "start", "fontSize": 15},
 }
 
+GUIDE: Final[Spec] = {"stroke": "var(--soft)", "strokeDash": [2, 3], "strokeWidth": 1.2, "tooltip": None}  # of a line
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
@@ -134,13 +136,15 @@ class Omission:
 # ---- parts of specifications ---------------------------------------------------------------------------
 
 
-def marks(labels: Sequence[str], *, with_shapes: bool, fixed: Sequence[str] = ()) -> tuple[Mark, ...]:
+def make_legend(
+    field_name: str, title: str, labels: Sequence[str], *, with_shapes: bool, fixed: Sequence[str] = ()
+) -> Legend:
     """A look for each label: colours first, then dashes and shapes, which differ from one to the next anyway.
 
     Labels in ``fixed`` look like their place there, whichever of them are drawn.
     """
     places = list(fixed) + [label for label in labels if label not in fixed]
-    return tuple(
+    marks = tuple(
         Mark(
             label=label,
             colour=f"var(--c{index % COLOURS})",
@@ -150,30 +154,35 @@ def marks(labels: Sequence[str], *, with_shapes: bool, fixed: Sequence[str] = ()
         for label in labels
         for index in (places.index(label),)
     )
+    return Legend(field=field_name, title=title, marks=marks)
 
 
-def colour_of(legend: Legend) -> Spec:
-    """A colour channel with the legend's colours."""
-    return _look(legend, [mark.colour for mark in legend.marks])
-
-
-def dash_of(legend: Legend) -> Spec:
-    """A channel of dashes, beside the colours."""
-    return _look(legend, [list(mark.dash) for mark in legend.marks])
-
-
-def shape_of(legend: Legend) -> Spec:
-    """A channel of shapes, beside the colours."""
-    return _look(legend, [mark.shape for mark in legend.marks])
-
-
-def _look(legend: Legend, looks: list[Any]) -> Spec:
+def look_of(legend: Legend, look: str = "colour") -> Spec:
+    """A channel that gives each entry of a legend its own ``colour``, ``dash`` or ``shape``."""
+    looks = [getattr(mark, look) for mark in legend.marks]
     return {
         "field": legend.field,
         "type": "nominal",
         "scale": {"domain": [mark.label for mark in legend.marks], "range": looks},
         "legend": {"title": legend.title, "orient": "bottom", "columns": 4, "labelLimit": 260, "symbolOpacity": 1},
     }
+
+
+def quantity(field_name: str, title: str = "", **more: Any) -> Spec:
+    """A channel of numbers."""
+    return {"field": field_name, "type": "quantitative", **({"title": title} if title else {}), **more}
+
+
+def layer(mark: str, encoding: Spec, transform: Sequence[Spec] = (), **look: Any) -> Spec:
+    """Marks of one kind."""
+    transforms: Spec = {"transform": list(transform)} if transform else {}
+    return {**transforms, "mark": {"type": mark, **look}, "encoding": encoding}
+
+
+def rule_at(level: float, colour: str) -> Spec:
+    """A dashed line across the page."""
+    rule = layer("rule", {"y": quantity("level")}, stroke=colour, strokeDash=[3, 3], tooltip=None)
+    return {"data": {"values": [{"level": level}]}, **rule}
 
 
 def faceted(spec: Spec, field_name: str, axis: Axis | None) -> Spec:
@@ -191,10 +200,9 @@ def faceted(spec: Spec, field_name: str, axis: Axis | None) -> Spec:
 
 
 def tooltip(*fields: tuple[str, str, str]) -> list[Spec]:
-    """What is shown beside the pointer: (field, heading, format); no format is text."""
+    """What is shown beside the pointer: (field, heading, format); no format is text, no heading leaves it out."""
     return [
-        {"field": name, "title": heading, "type": "quantitative", "format": form}
-        if form
-        else {"field": name, "title": heading, "type": "nominal"}
+        {"field": name, "title": heading, **({"type": "quantitative", "format": form} if form else {"type": "nominal"})}
         for name, heading, form in fields
+        if heading
     ]

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, marks
+from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, layer, make_legend
 from endive.report.charts.curves import curve_layers
-from endive.report.material import Material, drawn_values, figure_columns, with_ends, x_channel, y_channel
-from endive.report.reading import Row
+from endive.report.material import Material, figure_channel, figure_columns, with_ends, x_channel, y_channel
 from endive.report.words import KIND_NAMES, figure_label, show
 
 _FIGURES: Final = ("success_rate", "commit_latency_p95_ms", "committed_per_s", "requests_per_committed_txn")
@@ -26,40 +25,31 @@ _COUNTER_NAMES: Final = {
 def by_scope(material: Material, scope: str, title: str) -> Chart | Omission:
     """Operation types or sources, each with its own success, latency and throughput."""
     noun = {"operation": "operation type", "source": "source"}[scope]
-    rows = _name_rows(material, scope)
+    rows = [
+        {**row, "missed": row["meets_objective"] is False} for row in material.study.rows("configurations", scope=scope)
+    ]
+    fixed = tuple(material.study.facts["sources"])  # the order that gives each group its colour in every report
+    if scope == "operation":
+        rows = [{**row, "name": KIND_NAMES.get(row["name"], row["name"])} for row in rows]
+        fixed = tuple(KIND_NAMES.values())
     names = list(dict.fromkeys(row["name"] for row in rows))
     if len(names) < 2:
         return Omission(title=title, why=f"every txn has the same {noun}.")
-    if material.layout.x is None and len(rows) == len(names):
-        return _bars(material, scope, title, noun, names)
-    columns = [column for figure in _FIGURES for column in with_ends(figure)]
     dataset = f"by_{scope}"
-    for row in rows:
-        row["missed"] = row["meets_objective"] is False
+    columns = [column for figure in _FIGURES for column in with_ends(figure)]
+    if material.layout.x is None and len(rows) == len(names):
+        material.add(dataset, rows, ["name", "seeds", *columns])
+        return _bars(material, scope, title, noun, names)
     material.add(dataset, rows, ["name", "seeds", "missed", "misses", "offered_per_s", *columns])
-    legend = Legend(field="name", title=noun, marks=marks(names, with_shapes=True, fixed=_fixed(material, scope)))
-    figures = [figure for figure in _FIGURES if material.values(dataset, figure)]
     return _lines_chart(
         material,
-        chart_id=f"by-{scope}",
-        title=title,
+        dataset,
+        title,
         reading=f"The same runs, each {noun} by itself. A hollow mark misses what the objective asks of it.",
-        alt=f"{title}. {_ends(material, dataset, figures[0], names)}",
-        dataset=dataset,
-        legend=legend,
-        figures=figures,
+        about=f"{title}.",
+        legend=make_legend("name", noun, names, with_shapes=True, fixed=fixed),
+        figures=[figure for figure in _FIGURES if material.values(dataset, figure)],
     )
-
-
-def _name_rows(material: Material, scope: str) -> list[Row]:
-    """Configurations of each group, kinds by their names in words."""
-    rows = material.study.rows("configurations", scope=scope)
-    return [{**row, "name": KIND_NAMES.get(row["name"], row["name"])} for row in rows] if scope == "operation" else rows
-
-
-def _fixed(material: Material, scope: str) -> tuple[str, ...]:
-    """The order that gives each group its colour in every report."""
-    return tuple(KIND_NAMES.values()) if scope == "operation" else tuple(material.study.facts["sources"])
 
 
 def conflicts(material: Material) -> Chart | Omission:
@@ -68,7 +58,9 @@ def conflicts(material: Material) -> Chart | Omission:
     rows = [
         {**row, "name": _COUNTER_NAMES.get(row["counter"], row["counter"].replace("_", " "))}
         for row in material.subject_rows("conflicts")
-        if not _is_other(row["counter"]) and row["per_committed_txn"] is not None
+        if not row["counter"].startswith("aborted_")  # they have a chart of their own
+        and not row["counter"].endswith("_success")
+        and row["per_committed_txn"] is not None
     ]
     moved = {row["name"] for row in rows if row["per_committed_txn"]}
     rows = [row for row in rows if row["name"] in moved]
@@ -79,60 +71,46 @@ def conflicts(material: Material) -> Chart | Omission:
     names = list(dict.fromkeys(row["name"] for row in rows))
     return _lines_chart(
         material,
-        chart_id="conflicts",
-        title=f"Conflicts and other counters{material.whose}",
+        "conflicts",
+        f"Conflicts and other counters{material.whose}",
         reading="Counted over all txns that ended, divided by those that committed. A false conflict costs a new "
-        "attempt; "
-        "a real one is data that both wrote.",
-        alt=f"Counters per committed txn. {_ends(material, 'conflicts', 'per_committed_txn', names)}",
-        dataset="conflicts",
-        legend=Legend(field="name", title="counter", marks=marks(names, with_shapes=True)),
+        "attempt; a real one is data that both wrote.",
+        about="Counters per committed txn.",
+        legend=make_legend("name", "counter", names, with_shapes=True),
         figures=["per_committed_txn"],
     )
 
 
-def _is_other(counter: str) -> bool:
-    """Counters with a chart of their own, and those that count what went well."""
-    return counter.startswith("aborted_") or counter.endswith("_success")
-
-
 def _lines_chart(
     material: Material,
-    *,
-    chart_id: str,
-    title: str,
-    reading: str,
-    alt: str,
     dataset: str,
+    title: str,
+    *,
+    reading: str,
+    about: str,
     legend: Legend,
     figures: Sequence[str],
 ) -> Chart:
-    layout = material.layout
-    x, series = layout.x, layout.series
+    x, series = material.layout.x, material.layout.series
     assert x is not None
     variants = []
     for figure in figures:
-        is_log = (
-            material.is_wide(dataset, figure) and figure != "success_rate" and min(material.values(dataset, figure)) > 0
-        )
-        values = [value for value in material.values(dataset, figure) if value > 0]
-        layers: list[Spec] = curve_layers(
+        layers = curve_layers(
+            material,
+            dataset,
             legend,
-            x_channel(x),
-            y_channel(figure, drawn_values(material, dataset, figure), is_log=is_log),
             figure,
-            has_band=bool(material.values(dataset, f"{figure}_ci95_low")),
-            floor=min(values) / 2 if is_log else 0.0,
-            is_line=x.is_numeric,
-            x_title=x.title,
+            x_channel(x),
+            figure_channel(material, dataset, figure),
+            floor=0.0 if figure == "success_rate" else None,
             is_missed_marked=dataset != "conflicts",
         )
         variants.append(Variant(label=figure_label(figure), spec=faceted({"layer": layers}, "s", series)))
     return Chart(
-        id=chart_id,
+        id=dataset.replace("_", "-"),
         title=title,
         reading=reading,
-        alt=alt,
+        alt=f"{about} {_ends(material, dataset, figures[0], [mark.label for mark in legend.marks])}",
         dataset=dataset,
         selected=material.keys(x, series),
         variants=tuple(variants),
@@ -146,19 +124,11 @@ def _lines_chart(
 def _bars(material: Material, scope: str, title: str, noun: str, names: Sequence[str]) -> Chart:
     """One configuration: a bar for each group."""
     dataset = f"by_{scope}"
-    columns = [column for figure in _FIGURES for column in with_ends(figure)]
-    material.add(dataset, _name_rows(material, scope), ["name", "seeds", *columns])
     figures = [figure for figure in _FIGURES if material.values(dataset, figure)]
-    variants = []
-    for figure in figures:
-        spec: Spec = {
-            "mark": {"type": "bar", "fill": "var(--c0)", "tooltip": True},
-            "encoding": {
-                "y": {"field": "name", "type": "nominal", "sort": list(names), "title": noun},
-                "x": {**y_channel(figure)},
-            },
-        }
-        variants.append(Variant(label=figure_label(figure), spec=spec))
+    up: Spec = {"field": "name", "type": "nominal", "sort": list(names), "title": noun}
+    bars = {
+        figure: layer("bar", {"y": up, "x": y_channel(figure)}, fill="var(--c0)", tooltip=True) for figure in figures
+    }
     return Chart(
         id=f"by-{scope}",
         title=title,
@@ -166,7 +136,7 @@ def _bars(material: Material, scope: str, title: str, noun: str, names: Sequence
         alt=f"{title}: {_ends(material, dataset, figures[0], names)}",
         dataset=dataset,
         selected=(),
-        variants=tuple(variants),
+        variants=tuple(Variant(label=figure_label(figure), spec=spec) for figure, spec in bars.items()),
         columns=(("name", noun), ("seeds", "seeds"), *figure_columns(figures)),
         height_px=60 + 34 * len(names),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from endive.report.axes import Axis
-from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, tooltip
+from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, layer, quantity, tooltip
 from endive.report.charts.curves import table_columns
 from endive.report.material import Material, ends_text, number_format
 from endive.report.words import figure_label, figure_words
@@ -33,8 +33,7 @@ def heatmap(material: Material) -> Chart | Omission:
         id="heatmap",
         title=f"{x.name.capitalize()} and {y.name}",
         reading="One cell per configuration. Hatched cells miss the objective.",
-        alt=f"Heatmap over {x.title} and {y.title}: "
-        + ends_text(material, "configurations", "success_rate", material.keys(x, material.layout.series)),
+        alt=f"Heatmap over {x.title} and {y.title}: " + ends_text(material, "success_rate", x),
         dataset="configurations",
         selected=material.keys(x, y, split),
         variants=tuple(
@@ -50,16 +49,14 @@ def heatmap(material: Material) -> Chart | Omission:
 
 
 def _heat_spec(material: Material, figure: str, x: Axis, y: Axis, field: str | None, split: Axis | None) -> Spec:
-    names = {axis.key: f"a{index}" for index, axis in enumerate(material.layout.axes)}
-    along = {
-        "field": names[x.key],
-        "type": "ordinal",
-        "sort": list(x.labels),
-        "title": x.title,
-        "axis": {"labelAngle": 0, "labelLimit": 80},
+    x_name, y_name = (f"a{material.layout.axes.index(axis)}" for axis in (x, y))
+    name, unit = figure_words(figure)
+    is_share = unit == "%"
+    look = {"labelAngle": 0, "labelLimit": 80}
+    cell: Spec = {
+        "x": {"field": x_name, "type": "ordinal", "sort": list(x.labels), "title": x.title, "axis": look},
+        "y": {"field": y_name, "type": "ordinal", "sort": list(reversed(y.labels)), "title": y.title},
     }
-    up = {"field": names[y.key], "type": "ordinal", "sort": list(reversed(y.labels)), "title": y.title}
-    is_share = figure_words(figure)[1] == "%"
     scale: Spec = {"scheme": "cividis"}
     if is_share:
         scale["domain"] = [0, 1]
@@ -67,53 +64,29 @@ def _heat_spec(material: Material, figure: str, x: Axis, y: Axis, field: str | N
         scale["type"] = "log"
     if figure not in ("success_rate", "committed_per_s"):
         scale["reverse"] = True  # bright is good
-    who = ((field, split.title, ""),) if field and split else ()
-    cell = {"x": along, "y": up}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "rect", "stroke": "var(--paper)", "strokeWidth": 1},
-            "encoding": {
-                **cell,
-                "color": {"field": figure, "type": "quantitative", "scale": scale, "legend": _gradient(figure)},
-                "tooltip": tooltip(
-                    *who,
-                    (names[x.key], x.title, ""),
-                    (names[y.key], y.title, ""),
-                    (figure, figure_words(figure)[0], number_format(figure)),
-                    ("success_rate", "success rate", ".1%"),
-                    ("seeds", "seeds", ",d"),
-                    ("misses", "misses", ""),
-                ),
-            },
-        },
-        {
-            "transform": [{"filter": "datum.missed"}],
-            "mark": {"type": "rect", "fill": "url(#hatch)", "tooltip": None, "opacity": 0.45},
-            "encoding": cell,
-        },
-        _cell_text(figure, cell, "stroke", _DARK, _LIGHT, {"strokeWidth": 2.5, "strokeJoin": "round", "opacity": 0.75}),
-        _cell_text(figure, cell, "fill", _LIGHT, _DARK, {}),
+    amounts = ".0%" if is_share else "~s"
+    gradient = {"title": figure_label(figure), "orient": "top", "format": amounts, "gradientLength": 160}
+    tip = tooltip(
+        (field or "", split.title if split else "", ""),
+        (x_name, x.title, ""),
+        (y_name, y.title, ""),
+        (figure, name, number_format(figure)),
+        ("success_rate", "success rate", ".1%"),
+        ("seeds", "seeds", ",d"),
+        ("misses", "misses", ""),
+    )
+    colour = quantity(figure, scale=scale, legend=gradient)
+    text = f"format(100 * datum['{figure}'], '.0f')" if is_share else f"format(datum['{figure}'], '.2~s')"
+    words = [{"filter": f"isValid(datum['{figure}'])"}, {"calculate": text, "as": "cell"}]
+    dark = f"luminance(scale('color', datum['{figure}'])) < 0.35"
+    around = {"condition": {"test": dark, "value": _DARK}, "value": _LIGHT}  # readable on its colour and on hatching
+    within = {"condition": {"test": dark, "value": _LIGHT}, "value": _DARK}
+    text_look: Spec = {"fontSize": 11, "tooltip": None}
+    edge: Spec = {**text_look, "strokeWidth": 2.5, "strokeJoin": "round", "opacity": 0.75}
+    layers = [
+        layer("rect", {**cell, "color": colour, "tooltip": tip}, stroke="var(--paper)", strokeWidth=1),
+        layer("rect", cell, [{"filter": "datum.missed"}], fill="url(#hatch)", tooltip=None, opacity=0.45),
+        layer("text", {**cell, "text": {"field": "cell"}, "stroke": around}, words, **edge),
+        layer("text", {**cell, "text": {"field": "cell"}, "fill": within}, words, **text_look),
     ]
     return faceted({"layer": layers}, field or "", split)
-
-
-def _gradient(figure: str) -> Spec:
-    is_share = figure_words(figure)[1] == "%"
-    return {
-        "title": figure_label(figure),
-        "orient": "top",
-        "format": ".0%" if is_share else "~s",
-        "gradientLength": 160,
-    }
-
-
-def _cell_text(figure: str, cell: Spec, channel: str, on_dark: str, on_light: str, look: Spec) -> Spec:
-    """The value in its cell, readable on its colour and on hatching."""
-    is_share = figure_words(figure)[1] == "%"
-    text = f"format(100 * datum['{figure}'], '.0f')" if is_share else f"format(datum['{figure}'], '.2~s')"
-    dark = {"test": f"luminance(scale('color', datum['{figure}'])) < 0.35", "value": on_dark}
-    return {
-        "transform": [{"filter": f"isValid(datum['{figure}'])"}, {"calculate": text, "as": "cell"}],
-        "mark": {"type": "text", "fontSize": 11, "tooltip": None, **look},
-        "encoding": {**cell, "text": {"field": "cell"}, channel: {"condition": dark, "value": on_light}},
-    }

@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from endive.report.charts.chart import COLOURS, CONFIG, THEME, Spec
+from endive.report.charts.chart import COLOURS, CONFIG, THEME, Spec, layer, quantity
+from endive.report.words import clock_unit
 from endive.results.freshness import Ages
 from endive.results.schema import Ints
 
@@ -23,7 +24,8 @@ _ATTEMPTS_MAX: Final = 8  # more are counted together
 _OUTCOMES: Final = ("committed", "aborted")
 _WIDTH: Final = 640
 _NARROW: Final = 300  # of one of several beside each other
-_RULE: Final = {"type": "rule", "stroke": "var(--bad)", "strokeDash": [3, 3]}  # at what is asked for
+_RULE: Final[Spec] = {"stroke": "var(--bad)", "strokeDash": [3, 3]}  # at what is asked for
+_COLOURS: Final = [f"var(--c{place})" for place in range(COLOURS)]
 JOBS: Final = ("furthest behind", "the middle one")
 
 
@@ -50,9 +52,9 @@ def latency_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
                 {"source": name, "ms": float(max(ms, 1e-3)), "share": float(share) / 100.0}
                 for ms, share in zip(np.percentile(chosen, shares), shares, strict=True)
             ]
-    x = {"field": "ms", "type": "quantitative", "scale": {"type": "log"}, "title": "commit latency (ms)"}
-    y = {"field": "share", "type": "quantitative", "title": "committed txns", "axis": {"format": ".0%"}}
-    return _spec(values, {"type": "line", "strokeWidth": 2}, {"x": x, "y": y, "color": _by_source(names)})
+    x = quantity("ms", scale={"type": "log"}, title="commit latency (ms)")
+    y = quantity("share", "committed txns", axis={"format": ".0%"})
+    return _spec(values, layer("line", {"x": x, "y": y, "color": _by_source(names)}, strokeWidth=2))
 
 
 def time_spec(txns: pa.Table, names: Sequence[str], duration_ms: float) -> Spec:
@@ -61,43 +63,41 @@ def time_spec(txns: pa.Table, names: Sequence[str], duration_ms: float) -> Spec:
     edges = np.linspace(0.0, duration_ms, BINS + 1)
     end_ms = np.asarray(txns["end_ms"].to_numpy(zero_copy_only=False), np.float64)
     is_committed = np.asarray(txns["status"].to_pylist()) == "committed"
-    unit_us, unit = _unit_of(1000.0 * duration_ms)
+    unit_us, unit = clock_unit(1000.0 * duration_ms)
     values = [
         {"source": name, "t": 1000.0 * float(edge) / unit_us, "per_s": float(count) * 1000.0 * BINS / duration_ms}
         for name in names
         for edge, count in zip(edges, np.histogram(end_ms[is_committed & (sources == name)], edges)[0], strict=False)
     ]
-    x = {"field": "t", "type": "quantitative", "title": f"simulated time ({unit})"}
-    y = {"field": "per_s", "type": "quantitative", "title": "commits/s"}
-    row = {"field": "source", "type": "nominal", "sort": list(names), "title": None}
-    spec = _spec(values, {"type": "area", "interpolate": "step-after", "opacity": 0.8}, {"x": x, "y": y})
-    spec["encoding"] |= {"color": _by_source(names), "row": row}
+    x, y = quantity("t", f"simulated time ({unit})"), quantity("per_s", "commits/s")
+    area = {"x": x, "y": y, "color": _by_source(names), "row": _row(names)}
+    spec = _spec(values, layer("area", area, interpolate="step-after", opacity=0.8))
     return {**spec, "height": 90, "resolve": {"scale": {"y": "independent"}}}
 
 
 def freshness_spec(ages: Mapping[str, Ages]) -> Spec:
     """The share of time in which the newest data that a reader sees were no older than that; a rule at each bound."""
     shares = np.linspace(0.0, 1.0, CURVE_POINTS + 1)
-    told = {name: found for name, found in ages.items() if found.total_us}
-    at = {name: found.at(shares) for name, found in told.items()}
-    unit_us, unit = _unit_of(max((1000.0 * float(each[-1]) for each in at.values()), default=0.0))
+    known = {name: source_ages for name, source_ages in ages.items() if source_ages.total_us}
+    ages_ms = {name: source_ages.at(shares) for name, source_ages in known.items()}
+    unit_us, unit = clock_unit(max((1000.0 * float(each[-1]) for each in ages_ms.values()), default=0.0))
     values = [
         {"source": name, "age": 1000.0 * float(age) / unit_us, "share": float(share)}
-        for name, found in at.items()
-        for age, share in zip(found, shares, strict=True)
+        for name, each in ages_ms.items()
+        for age, share in zip(each, shares, strict=True)
     ]
-    x = {"field": "age", "type": "quantitative", "title": f"age of the newest visible data ({unit})"}
-    y = {"field": "share", "type": "quantitative", "title": "share of time", "axis": {"format": ".0%"}}
-    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, "color": _by_source(list(told))}}
-    bounds = sorted({found.bound_us / unit_us for found in told.values() if found.bound_us is not None})
-    rules = {"data": {"values": [{"age": bound} for bound in bounds]}, "mark": _RULE, "encoding": {"x": x}}
-    return {"config": CONFIG, "width": _WIDTH, "data": {"values": values}, "layer": [line, rules]}
+    x = quantity("age", f"age of the newest visible data ({unit})")
+    y = quantity("share", "share of time", axis={"format": ".0%"})
+    line = layer("line", {"x": x, "y": y, "color": _by_source(list(known))}, strokeWidth=2)
+    bounds = sorted({each.bound_us / unit_us for each in known.values() if each.bound_us is not None})
+    rules = {"data": {"values": [{"age": bound} for bound in bounds]}, **layer("rule", {"x": x}, **_RULE)}
+    return _spec(values, {"layer": [line, rules]})
 
 
 def lateness_spec(late: Mapping[str, Late]) -> Spec:
     """How late data are over simulated time: of the job that is furthest behind, and of the middle one."""
-    unit_us, unit = _unit_of(max((float(each.ages_us.max()) for each in late.values()), default=0.0))
-    clock_us, clock = _unit_of(max((float(each.moments_us[-1]) for each in late.values()), default=0.0))
+    unit_us, unit = clock_unit(max((float(each.ages_us.max()) for each in late.values()), default=0.0))
+    clock_us, clock = clock_unit(max((float(each.moments_us[-1]) for each in late.values()), default=0.0))
     values = [
         {"source": name, "job": job, "t": float(moment) / clock_us, "age": float(age) / unit_us}
         | ({} if each.bound_us is None else {"bound": each.bound_us / unit_us})
@@ -105,24 +105,15 @@ def lateness_spec(late: Mapping[str, Late]) -> Spec:
         for job, row in zip(JOBS, (each.ages_us.max(axis=0), np.median(each.ages_us, axis=0)), strict=True)
         for moment, age in zip(each.moments_us, row, strict=True)
     ]
-    x = {"field": "t", "type": "quantitative", "title": f"simulated time ({clock})"}
-    y = {"field": "age", "type": "quantitative", "title": f"age ({unit})"}
+    y = quantity("age", f"age ({unit})")
     scale = {"domain": list(JOBS), "range": ["var(--c1)", "var(--c0)"]}
     colour = {"field": "job", "type": "nominal", "sort": None, "scale": scale}
-    line: Spec = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"x": x, "y": y, "color": colour}}
-    layers = [line]
+    line = {"x": quantity("t", f"simulated time ({clock})"), "y": y, "color": colour}
+    layers = [layer("line", line, strokeWidth=1.5)]
     if any(each.bound_us is not None for each in late.values()):
-        layers.append({"mark": _RULE, "encoding": {"y": {**y, "field": "bound", "aggregate": "min"}}})
-    row = {"field": "source", "type": "nominal", "sort": list(late), "title": None}
+        layers.append(layer("rule", {"y": {**y, "field": "bound", "aggregate": "min"}}, **_RULE))
     spec = {"width": _WIDTH, "height": 120, "layer": layers}
-    return {"config": CONFIG, "data": {"values": values}, "facet": {"row": row}, "spec": spec}
-
-
-def _unit_of(most_us: float) -> tuple[float, str]:
-    """Seconds, minutes or hours, so that a hundred of them are not exceeded by much."""
-    if most_us >= 5 * 3600e6:
-        return 3600e6, "h"
-    return (60e6, "min") if most_us >= 300e6 else (1e6, "s")
+    return {"config": CONFIG, "data": {"values": values}, "facet": {"row": _row(list(late))}, "spec": spec}
 
 
 def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
@@ -140,11 +131,10 @@ def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
                 label = f"{count} or more" if count == _ATTEMPTS_MAX else str(count)
                 values.append({"source": name, "attempts": label, "outcome": outcome, "share": txns_there / ended})
     x = {"field": "attempts", "type": "ordinal", "title": "attempts", "axis": {"labelAngle": 0}}
-    y = {"field": "share", "type": "quantitative", "title": "share", "axis": {"format": ".2~%"}}
+    y = quantity("share", "share", axis={"format": ".2~%"})
     scale = {"domain": list(_OUTCOMES), "range": ["var(--c0)", "var(--c1)"]}
     colour = {"field": "outcome", "type": "nominal", "scale": scale}
-    row = {"field": "source", "type": "nominal", "sort": list(names), "title": None}
-    return {**_spec(values, {"type": "bar"}, {"x": x, "y": y, "color": colour, "row": row}), "height": 90}
+    return {**_spec(values, layer("bar", {"x": x, "y": y, "color": colour, "row": _row(names)})), "height": 90}
 
 
 def phase_spec(by_source: Mapping[str, Mapping[str, float | None]]) -> Spec:
@@ -155,22 +145,22 @@ def phase_spec(by_source: Mapping[str, Mapping[str, float | None]]) -> Spec:
         for phase, ms in phases.items()
         if ms and phase != "runtime"
     ]
-    x = {"field": "ms", "type": "quantitative", "title": "mean time (ms)"}
     y = {"field": "source", "type": "nominal", "title": None}
-    colour = {"field": "phase", "type": "nominal", "sort": None, "scale": {"range": _colours()}}
-    return _spec(values, {"type": "bar"}, {"x": x, "y": y, "color": colour})
+    colour = {"field": "phase", "type": "nominal", "sort": None, "scale": {"range": _COLOURS}}
+    return _spec(values, layer("bar", {"x": quantity("ms", "mean time (ms)"), "y": y, "color": colour}))
 
 
-def _spec(values: list[dict[str, Any]], mark: Spec, encoding: Spec) -> Spec:
-    return {"config": CONFIG, "width": _WIDTH, "data": {"values": values}, "mark": mark, "encoding": encoding}
+def _spec(values: list[dict[str, Any]], drawn: Spec) -> Spec:
+    return {"config": CONFIG, "width": _WIDTH, "data": {"values": values}, **drawn}
+
+
+def _row(names: Sequence[str]) -> Spec:
+    """A panel for each source, one below the other."""
+    return {"field": "source", "type": "nominal", "sort": list(names), "title": None}
 
 
 def _by_source(names: Sequence[str]) -> Spec:
-    return {"field": "source", "type": "nominal", "scale": {"domain": list(names), "range": _colours()[: len(names)]}}
-
-
-def _colours() -> list[str]:
-    return [f"var(--c{place})" for place in range(COLOURS)]
+    return {"field": "source", "type": "nominal", "scale": {"domain": list(names), "range": _COLOURS[: len(names)]}}
 
 
 def apply_theme(spec: Spec) -> Spec:

@@ -10,19 +10,19 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from endive.report.charts.chart import (
+    GUIDE,
     Chart,
-    Legend,
     Omission,
     Spec,
     Variant,
-    colour_of,
-    dash_of,
     faceted,
-    marks,
-    shape_of,
+    layer,
+    look_of,
+    make_legend,
+    quantity,
     tooltip,
 )
-from endive.report.material import Material
+from endive.report.material import Material, with_ends
 from endive.report.reading import Row
 from endive.report.words import number
 
@@ -43,9 +43,8 @@ def timeline(material: Material) -> Chart | Omission:
     if len(rows) > TIMELINE_ROWS_MAX:
         why = f"{len(material.points.numbers):,} configurations have too many bins for one page; see timeline.csv."
         return Omission(title=title, why=why)
-    columns = ("committed_per_s", "committed_per_s_ci95_low", "committed_per_s_ci95_high", "aborted_per_s")
-    material.add("timeline", rows, ["time_s", "end_s", "in_window", *columns, "commit_latency_mean_ms"])
-    legend = material.legend
+    columns = (*with_ends("committed_per_s"), "aborted_per_s", "commit_latency_mean_ms")
+    material.add("timeline", rows, ["time_s", "end_s", "in_window", *columns])
     measures = (
         ("committed_per_s", "commits (txns/s)"),
         ("aborted_per_s", "aborts (txns/s)"),
@@ -63,12 +62,12 @@ def timeline(material: Material) -> Chart | Omission:
         dataset="timeline",
         selected=selected,
         variants=tuple(
-            Variant(label=label, spec=_timeline_spec(material, legend, field, label))
+            Variant(label=label, spec=_timeline_spec(material, field, label))
             for field, label in measures
             if any(material.values("timeline", field))
         ),
-        columns=(("time_s", "from (s)"), ("end_s", "to (s)"), *((field, label) for field, label in measures)),
-        legend=legend if material.has_series else None,
+        columns=(("time_s", "from (s)"), ("end_s", "to (s)"), *measures),
+        legend=material.legend if material.has_series else None,
         height_px=260,
     )
 
@@ -84,26 +83,18 @@ def attempts(material: Material) -> Chart | Omission:
     material.add("attempts", rows, ["bin", "outcome", "txns", "share", "low"])
     bins = list(dict.fromkeys(row["bin"] for row in sorted(rows, key=lambda row: int(row["low"]))))
     outcomes = [name for name in ("committed", "aborted") if any(row["outcome"] == name for row in rows)]
-    legend = Legend(field="outcome", title="outcome", marks=marks(outcomes, with_shapes=False))
+    legend = make_legend("outcome", "outcome", outcomes, with_shapes=False)
     series = material.layout.series
     selected = material.keys(series)
     drawn = material.rows("attempts", selected)
-    who = (("s", series.title, ""),) if series else ()
-    spec: Spec = {
-        "mark": {"type": "bar", "stroke": "var(--paper)", "strokeWidth": 1},
-        "encoding": {
-            "x": {"field": "bin", "type": "ordinal", "sort": bins, "title": "attempts", "axis": {"labelAngle": 0}},
-            "y": {"field": "share", "type": "quantitative", "title": ENDED, "axis": {"format": ".2~%"}},
-            "color": colour_of(legend),
-            "tooltip": tooltip(
-                *who,
-                ("bin", "attempts", ""),
-                ("outcome", "outcome", ""),
-                ("share", "share", ".2%"),
-                ("txns", "txns, all seeds", ",d"),
-            ),
-        },
+    tip = (("outcome", "outcome", ""), ("share", "share", ".2%"), ("txns", "txns, all seeds", ",d"))
+    encoding = {
+        "x": {"field": "bin", "type": "ordinal", "sort": bins, "title": "attempts", "axis": {"labelAngle": 0}},
+        "y": quantity("share", ENDED, axis={"format": ".2~%"}),
+        "color": look_of(legend),
+        "tooltip": tooltip(*material.whose_tip(), ("bin", "attempts", ""), *tip),
     }
+    spec = layer("bar", encoding, stroke="var(--paper)", strokeWidth=1)
     return Chart(
         id="attempts",
         title=title,
@@ -134,25 +125,16 @@ def convoy(material: Material) -> Chart | Omission:
         ("commit_latency_mean_ms", "mean commit latency (ms)"),
         ("success_rate", "success rate"),
     )
-    columns = [
-        "n_behind_low",
-        "n_behind_high",
-        "n_behind_mean",
-        "txns",
-        "attempts_mean",
-        *(name for name, _ in measures),
-    ]
-    material.add("convoy", rows, columns)
+    names = ("n_behind_low", "n_behind_high", "n_behind_mean", "txns", "attempts_mean")
+    material.add("convoy", rows, [*names, *(name for name, _ in measures)])
     selected = material.keys(material.layout.x, material.layout.series)
     drawn = material.rows("convoy", selected)
     return Chart(
         id="convoy",
         title=title,
         reading="Txns that read history, by the number of snapshots that rivals had committed since they started "
-        "(n_behind) at "
-        "the first attempt. While they read, more rivals commit; the further behind, the more there is to read. "
-        "Dotted: one list "
-        "per snapshot. All loads and seeds together; larger marks are more txns.",
+        "(n_behind) at the first attempt. While they read, more rivals commit; the further behind, the more there is "
+        "to read. Dotted: one list per snapshot. All loads and seeds together; larger marks are more txns.",
         alt=f"Manifest lists read against n_behind. {_describe_series(material, drawn, _describe_convoy)}",
         dataset="convoy",
         selected=selected,
@@ -176,108 +158,57 @@ def convoy(material: Material) -> Chart | Omission:
 # ---- specifications ------------------------------------------------------------------------------------
 
 
-def _timeline_spec(material: Material, legend: Legend, field: str, label: str) -> Spec:
-    along = {
-        "field": "time_s",
-        "type": "quantitative",
-        "title": "simulated time (s)",
-        "axis": {"grid": False, "format": ",d", "tickCount": 10},
-    }
-    up = {"field": field, "type": "quantitative", "title": label, "axis": {"format": ",~r"}}
-    series = material.layout.series
-    who = (("s", series.title, ""),) if series else ()
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "!datum.in_window"}, {"aggregate": [], "groupby": ["time_s", "end_s"]}],
-            "mark": {"type": "rect", "fill": "var(--shade)", "tooltip": None},
-            "encoding": {"x": along, "x2": {"field": "end_s"}},
-        }
-    ]
-    if field == "committed_per_s" and material.values("timeline", "committed_per_s_ci95_low"):
-        layers.append(
-            {
-                "mark": {"type": "area", "opacity": 0.12, "interpolate": "step-after", "tooltip": None},
-                "encoding": {
-                    "x": along,
-                    "y": {**up, "field": "committed_per_s_ci95_low"},
-                    "y2": {"field": "committed_per_s_ci95_high"},
-                    "fill": colour_of(legend),
-                },
-            }
-        )
-    layers.append(
-        {
-            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.8},
-            "encoding": {"x": along, "y": up, "stroke": colour_of(legend), "strokeDash": dash_of(legend)},
-        }
-    )
-    layers.append(
-        {
-            "mark": {"type": "point", "size": 260, "opacity": 0, "filled": True},
-            "encoding": {
-                "x": along,
-                "y": up,
-                "tooltip": tooltip(
-                    *who, ("time_s", "from (s)", ","), ("end_s", "to (s)", ","), (field, label, ",.4~r")
-                ),
-            },
-        }
-    )
+def _timeline_spec(material: Material, field: str, label: str) -> Spec:
+    along = quantity("time_s", "simulated time (s)", axis={"grid": False, "format": ",d", "tickCount": 10})
+    up = quantity(field, label, axis={"format": ",~r"})
+    colour = look_of(material.legend)
+    outside: list[Spec] = [{"filter": "!datum.in_window"}, {"aggregate": [], "groupby": ["time_s", "end_s"]}]
+    layers = [layer("rect", {"x": along, "x2": {"field": "end_s"}}, outside, fill="var(--shade)", tooltip=None)]
+    _, low, high = with_ends("committed_per_s")
+    if field == "committed_per_s" and material.values("timeline", low):
+        band = {"x": along, "y": {**up, "field": low}, "y2": {"field": high}, "fill": colour}
+        layers.append(layer("area", band, opacity=0.12, interpolate="step-after", tooltip=None))
+    line = {"x": along, "y": up, "stroke": colour, "strokeDash": look_of(material.legend, "dash")}
+    layers.append(layer("line", line, interpolate="step-after", strokeWidth=1.8))
+    tip = (("time_s", "from (s)", ","), ("end_s", "to (s)", ","), (field, label, ",.4~r"))
+    hits = {"x": along, "y": up, "tooltip": tooltip(*material.whose_tip(), *tip)}
+    layers.append(layer("point", hits, size=260, opacity=0, filled=True))
     return {"layer": layers}
 
 
 def _convoy_spec(material: Material, field: str, label: str) -> Spec:
-    legend = material.legend
     is_share = field == "success_rate"
-    behind = material.values("convoy", "n_behind_mean")
-    along = {
-        "field": "n_behind_mean",
-        "type": "quantitative",
-        "title": "n_behind at the first attempt",
-        "scale": {"type": "symlog" if max(behind) > 20 else "linear", "zero": True},
-        "axis": {"grid": False, "format": ",~r", "values": _ticks(max(behind))},
-    }
-    top = max(material.values("convoy", field))
-    up: Spec = {"field": field, "type": "quantitative", "title": label}
+    furthest, top = max(material.values("convoy", "n_behind_mean")), max(material.values("convoy", field))
+    along = quantity(
+        "n_behind_mean",
+        "n_behind at the first attempt",
+        scale={"type": "symlog" if furthest > 20 else "linear", "zero": True},
+        axis={"grid": False, "format": ",~r", "values": _ticks(furthest)},
+    )
     if is_share:
-        up |= {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
+        up = quantity(field, label, scale={"domain": [0, 1]}, axis={"format": ".0%"})
     elif field == "history_lists_mean" and top > 20:
-        up |= {"scale": {"type": "symlog"}, "axis": {"format": ",~r", "values": _ticks(top)}}
+        up = quantity(field, label, scale={"type": "symlog"}, axis={"format": ",~r", "values": _ticks(top)})
     else:
-        up |= {"axis": {"format": ",~r"}}
-    x, series = material.layout.x, material.layout.series
-    who = ((("s", series.title, ""),) if series else ()) + ((("xl", x.title, ""),) if x else ())
-    most = min(max(behind), top)
-    guide = {
-        "data": {"values": [{"n": most * step / 40} for step in range(41)]},
-        "mark": {"type": "line", "stroke": "var(--soft)", "strokeDash": [2, 3], "strokeWidth": 1.2, "tooltip": None},
-        "encoding": {"x": {**along, "field": "n"}, "y": {**up, "field": "n"}},
-    }
-    dots = {
-        "mark": {"type": "point", "filled": True, "opacity": 0.75},
-        "encoding": {
-            "x": along,
-            "y": up,
-            "color": colour_of(legend),
-            "shape": shape_of(legend),
-            "size": {
-                "field": "txns",
-                "type": "quantitative",
-                "scale": {"type": "sqrt", "range": [25, 320]},
-                "legend": None,
-            },
-            "tooltip": tooltip(
-                *who,
-                ("n_behind_low", "n_behind from", ",d"),
-                ("n_behind_high", "to", ",d"),
-                (field, label, ".1%" if is_share else ",.4~r"),
-                ("txns", "txns, all seeds", ",d"),
-                ("attempts_mean", "attempts", ",.3~r"),
-                ("success_rate", "success rate", ".1%"),
-            ),
-        },
-    }
-    return {"layer": [guide, dots] if field == "history_lists_mean" else [dots]}
+        up = quantity(field, label, axis={"format": ",~r"})
+    tip = tooltip(
+        *material.whose_tip(material.layout.x),
+        ("n_behind_low", "n_behind from", ",d"),
+        ("n_behind_high", "to", ",d"),
+        (field, label, ".1%" if is_share else ",.4~r"),
+        ("txns", "txns, all seeds", ",d"),
+        ("attempts_mean", "attempts", ",.3~r"),
+        ("success_rate", "success rate", ".1%"),
+    )
+    looks = {"color": look_of(material.legend), "shape": look_of(material.legend, "shape")}
+    size = quantity("txns", scale={"type": "sqrt", "range": [25, 320]}, legend=None)
+    dots = layer("point", {"x": along, "y": up, **looks, "size": size, "tooltip": tip}, filled=True, opacity=0.75)
+    if field != "history_lists_mean":
+        return {"layer": [dots]}
+    most = min(furthest, top)
+    steps = {"values": [{"n": most * step / 40} for step in range(41)]}
+    guide = layer("line", {"x": {**along, "field": "n"}, "y": {**up, "field": "n"}}, **GUIDE)
+    return {"layer": [{"data": steps, **guide}, dots]}
 
 
 def _ticks(most: float) -> list[int]:

@@ -16,9 +16,11 @@ from endive.report.charts.chart import (
     Omission,
     Spec,
     Variant,
-    colour_of,
     faceted,
-    marks,
+    layer,
+    look_of,
+    make_legend,
+    quantity,
     tooltip,
 )
 from endive.report.material import Material, x_channel
@@ -53,29 +55,23 @@ def phases(material: Material) -> Chart | Omission:
         return Omission(title=title, why="no txn of any window committed.")
     order = [name for name in PHASE_NAMES.values() if any(row["phase_name"] == name for row in rows)]
     material.add("phases", rows, ["phase_name", "mean_ms", "mean_ms_ci95_low", "mean_ms_ci95_high", "share"])
-    legend = Legend(
-        field="phase_name", title="phase", marks=marks(order, with_shapes=False, fixed=tuple(PHASE_NAMES.values()))
-    )
-    tip = (("phase_name", "phase", ""), ("mean_ms", "mean (ms)", ",.4~r"), ("share", "share of commit time", ".1%"))
     return _stack_chart(
         material,
-        chart_id="phases",
-        title=title,
+        "phases",
+        title,
         reading="Mean time that a committed txn spends in each phase of its commit, over all its attempts: lost "
-        "attempts "
-        "and the pauses between them are part of it. The txn's own work is not.",
-        alt=f"Commit time by phase. {_largest(material, 'phases', 'phase_name', 'mean_ms', 'ms')}",
-        dataset="phases",
-        legend=legend,
-        measures=(("mean_ms", "mean commit time (ms)", "zero"), ("mean_ms", "share of mean commit time", "normalize")),
-        tip=tip,
-        columns=(
-            ("phase_name", "phase"),
+        "attempts and the pauses between them are part of it. The txn's own work is not.",
+        about="Commit time by phase.",
+        unit="ms",
+        legend=make_legend("phase_name", "phase", order, with_shapes=False, fixed=tuple(PHASE_NAMES.values())),
+        measures=[("mean_ms", "mean commit time (ms)", "zero"), ("mean_ms", "share of mean commit time", "normalize")],
+        tip=[("mean_ms", "mean (ms)", ",.4~r"), ("share", "share of commit time", ".1%")],
+        columns=[
             ("mean_ms", "mean (ms)"),
             ("mean_ms_ci95_low", "95 % from"),
             ("mean_ms_ci95_high", "to"),
             ("share", "share of commit time"),
-        ),
+        ],
     )
 
 
@@ -90,35 +86,25 @@ def requests(
     rows = [row for row in material.subject_rows("requests") if row["per_committed_txn"]]
     if not rows:
         return Omission(title=title, why="no txn of any window committed.")
-    kinds = _kinds(rows)
-    summed = _sum(rows, kinds, usd_per_request)
+    names = request_colours(rows)
+    summed = _sum(rows, names, usd_per_request)
     material.add("requests", summed, ["kind", "per_committed_txn", "usd_per_million"])
-    order = [kind for kind in kinds.values() if any(row["kind"] == kind for row in summed)]
-    legend = Legend(
-        field="kind",
-        title="request",
-        marks=marks(list(dict.fromkeys(order)), with_shapes=False, fixed=request_colours(rows)),
-    )
-    measures = [("per_committed_txn", "requests per committed txn", "zero")]
-    tip = [("kind", "request", ""), ("per_committed_txn", "per committed txn", ",.4~r")]
-    columns = [("kind", "request"), ("per_committed_txn", "requests per committed txn")]
-    if usd_per_request:
-        measures.append(("usd_per_million", "USD per million committed txns", "zero"))
-        tip.append(("usd_per_million", "USD per million committed txns", ",.4~r"))
-        columns.append(("usd_per_million", "USD per million committed txns"))
+    usd = ("usd_per_million", "USD per million committed txns")
+    priced = [usd] if usd_per_request else []
     return _stack_chart(
         material,
-        chart_id="requests",
-        title=title,
+        "requests",
+        title,
         reading="Requests of all txns that ended, aborted ones too, divided by the txns that committed: what one "
-        "commit "
-        f"costs the store and its bill. {price_note}",
-        alt=f"Requests by kind. {_largest(material, 'requests', 'kind', 'per_committed_txn', 'per committed txn')}",
-        dataset="requests",
-        legend=legend,
-        measures=tuple(measures),
-        tip=tuple(tip),
-        columns=tuple(columns),
+        f"commit costs the store and its bill. {price_note}",
+        about="Requests by kind.",
+        unit="per committed txn",
+        legend=make_legend(
+            "kind", "request", list(dict.fromkeys(row["kind"] for row in summed)), with_shapes=False, fixed=names
+        ),
+        measures=[("per_committed_txn", "requests per committed txn", "zero"), *((*pair, "zero") for pair in priced)],
+        tip=[("per_committed_txn", "per committed txn", ",.4~r"), *((*pair, ",.4~r") for pair in priced)],
+        columns=[("per_committed_txn", "requests per committed txn"), *priced],
     )
 
 
@@ -126,36 +112,28 @@ def aborts(material: Material) -> Chart | Omission:
     """The share of txns that end without a commit, by reason."""
     title = f"Why txns{material.whose} abort"
     rows = [
-        {**row, "reason": REASON_NAMES[row["counter"]], "share": row["per_txn"]}
+        {"point": row["point"], "reason": REASON_NAMES[row["counter"]]}
+        | {f"share{end}": row[f"per_txn{end}"] for end in ("", "_ci95_low", "_ci95_high")}
         for row in material.subject_rows("conflicts")
         if row["counter"] in REASON_NAMES and row["per_txn"] is not None
     ]
-    if not any(row["share"] for row in rows):
+    happened = {row["reason"] for row in rows if row["share"]}
+    if not happened:
         return Omission(title=title, why="no txn of any window aborted.")
-    rows = [
-        {**row, "share_ci95_low": row["per_txn_ci95_low"], "share_ci95_high": row["per_txn_ci95_high"]} for row in rows
-    ]
-    order = [name for name in REASON_NAMES.values() if any(row["reason"] == name and row["share"] for row in rows)]
-    kept = [row for row in rows if row["reason"] in order]
+    order = [name for name in REASON_NAMES.values() if name in happened]
+    kept = [row for row in rows if row["reason"] in happened]
     material.add("aborts", kept, ["reason", "share", "share_ci95_low", "share_ci95_high"])
     return _stack_chart(
         material,
-        chart_id="aborts",
-        title=title,
+        "aborts",
+        title,
         reading="Of the txns that ended, the share that gave up, and why.",
-        alt=f"Aborted txns by reason. {_largest(material, 'aborts', 'reason', 'share', '')}",
-        dataset="aborts",
-        legend=Legend(
-            field="reason", title="reason", marks=marks(order, with_shapes=False, fixed=tuple(REASON_NAMES.values()))
-        ),
-        measures=(("share", "share of txns that ended", "percent"),),
-        tip=(("reason", "reason", ""), ("share", "share of txns", ".2%")),
-        columns=(
-            ("reason", "reason"),
-            ("share", "share of txns that ended"),
-            ("share_ci95_low", "95 % from"),
-            ("share_ci95_high", "to"),
-        ),
+        about="Aborted txns by reason.",
+        unit="",
+        legend=make_legend("reason", "reason", order, with_shapes=False, fixed=tuple(REASON_NAMES.values())),
+        measures=[("share", "share of txns that ended", "percent")],
+        tip=[("share", "share of txns", ".2%")],
+        columns=[("share", "share of txns that ended"), ("share_ci95_low", "95 % from"), ("share_ci95_high", "to")],
     )
 
 
@@ -164,55 +142,45 @@ def aborts(material: Material) -> Chart | Omission:
 
 def _stack_chart(
     material: Material,
-    *,
-    chart_id: str,
-    title: str,
-    reading: str,
-    alt: str,
     dataset: str,
+    title: str,
+    *,
+    reading: str,
+    about: str,
+    unit: str,
     legend: Legend,
     measures: Sequence[tuple[str, str, str]],
     tip: Sequence[tuple[str, str, str]],
     columns: Sequence[tuple[str, str]],
 ) -> Chart:
-    layout = material.layout
-    series = layout.series
-    who = ((("s", series.title, ""),) if series else ()) + ((("xl", layout.x.title, ""),) if layout.x else ())
-    order = [mark.label for mark in legend.marks]
+    """Bars of the entries of a legend; a measure is a field, its label, and how it is stacked."""
+    x, series = material.layout.x, material.layout.series
+    order = json.dumps([mark.label for mark in legend.marks])
     is_apart = measures[0][2] == "zero" and _are_apart(material, dataset, measures[0][0])
     variants = []
     for field, label, stack in measures:
-        y: Spec = {
-            "field": field,
-            "type": "quantitative",
-            "title": label,
-            "stack": "normalize" if stack == "normalize" else "zero",
-            "axis": {"format": ".2~%" if stack in ("normalize", "percent") else ",~r"},
+        form = ".2~%" if stack in ("normalize", "percent") else ",~r"
+        encoding = {
+            "x": x_channel(x, ordinal=True),
+            "y": quantity(field, label, stack="normalize" if stack == "normalize" else "zero", axis={"format": form}),
+            "color": look_of(legend),
+            "order": quantity("place"),
+            "tooltip": tooltip(*material.whose_tip(x), (legend.field, legend.title, ""), *tip),
         }
-        spec: Spec = {
-            "transform": [{"calculate": f"indexof({json.dumps(order)}, datum['{legend.field}'])", "as": "place"}],
-            "mark": {"type": "bar", "stroke": "var(--paper)", "strokeWidth": 1},
-            "encoding": {
-                "x": x_channel(layout.x, ordinal=True),
-                "y": y,
-                "color": colour_of(legend),
-                "order": {"field": "place", "type": "quantitative"},
-                "tooltip": tooltip(*who, *tip),
-            },
-        }
-        split = faceted(spec, "s", series)
+        placed: Spec = {"calculate": f"indexof({order}, datum['{legend.field}'])", "as": "place"}
+        split = faceted(layer("bar", encoding, [placed], stroke="var(--paper)", strokeWidth=1), "s", series)
         if stack == "zero" and is_apart:
             split["resolve"] = {"scale": {"y": "independent"}, "axis": {"y": "independent"}}
         variants.append(Variant(label=label, spec=split))
     return Chart(
-        id=chart_id,
+        id=dataset,
         title=title,
         reading=f"{reading} {_OWN_SCALES}" if is_apart else reading,
-        alt=alt,
+        alt=f"{about} {_largest(material, dataset, legend.field, measures[0][0], unit)}",
         dataset=dataset,
-        selected=material.keys(layout.x, layout.series),
+        selected=material.keys(x, series),
         variants=tuple(variants),
-        columns=tuple(columns),
+        columns=((legend.field, legend.title), *columns),
         legend=legend,
         facet="s" if series else None,
         height_px=260,
@@ -256,28 +224,18 @@ def request_colours(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _kinds(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
-    """(object, operation) -> its name, the rarest ones under one name if colours run out."""
-    named = request_colours(rows)
-    known = dict.fromkeys((row["object"], row["operation"]) for row in rows)
-    return {key: name if (name := _kind_name(*key)) in named else OTHER for key in known}
-
-
 def _kind_name(obj: str, operation: str) -> str:
     return f"{obj.replace('_', ' ')}: {operation.replace('_', ' ')}"
 
 
-def _sum(
-    rows: Sequence[Row], kinds: Mapping[tuple[str, str], str], usd: Mapping[int, Mapping[str, float]]
-) -> list[Row]:
-    """One row per point and name; the price is per million committed txns, null where a kind has none."""
+def _sum(rows: Sequence[Row], names: Sequence[str], usd: Mapping[int, Mapping[str, float]]) -> list[Row]:
+    """One row per point and name, the rarest under one name; the price is per million committed txns, or null."""
     sums: dict[tuple[Any, str], Row] = {}
     for row in rows:
-        kind = kinds[row["object"], row["operation"]]
-        at = sums.setdefault(
-            (row["point"], kind),
-            {"point": row["point"], "kind": kind, "per_committed_txn": 0.0, "usd_per_million": None},
-        )
+        kind = _kind_name(row["object"], row["operation"])
+        kind = kind if kind in names else OTHER
+        begin: Row = {"point": row["point"], "kind": kind, "per_committed_txn": 0.0, "usd_per_million": None}
+        at = sums.setdefault((row["point"], kind), begin)
         at["per_committed_txn"] += row["per_committed_txn"]
         price = usd.get(row["point"], {}).get(f"{row['object']}.{row['operation']}")
         if price is not None:
