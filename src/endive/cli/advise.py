@@ -97,7 +97,7 @@ def _advice_json(advice: Advice) -> dict[str, Any]:
 
 
 def _print(found: Advised, show_all: bool) -> None:
-    from endive.answers.advice.advise_text import advice_sentence
+    from endive.answers.advice.advise import advice_sentence
 
     console = stdout()
     console.print(Text(advice_sentence(found), style="bold"))

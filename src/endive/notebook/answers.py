@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from endive.answers.advice.advise import SEEDS, Advised, advise_on
-from endive.answers.advice.advise_text import advice_sentence
+from endive.answers.advice.advise import SEEDS, Advised, advice_sentence, advise_on
 from endive.answers.compare import Comparison, compare_bases
 from endive.answers.compare_page import difference_words, html_table, signed_estimate
 from endive.answers.estimates import pooled_figures
