@@ -20,7 +20,6 @@ from endive.answers.compare_page import difference_words, html_table, signed_est
 from endive.answers.estimates import pooled_figures
 from endive.answers.limit import TOLERANCE, Limit, find_limit
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX
-from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import Sample
 from endive.answers.stories.explain import Explanation, explain_base
@@ -126,10 +125,10 @@ class LimitAnswer(_Shown):
         return self.found.low, self.found.high
 
     def _sentence(self) -> str:
-        return " ".join([limit_sentence(self.found), *self.found.notes])
+        return " ".join([self.found.sentence, *self.found.notes])
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        rows = [(value_text(self.found, p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
+        rows = [(self.found.text_of(p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
         return (self.found.key, "objective", "seeds"), rows
 
     def _caveats(self) -> Sequence[str]:
