@@ -226,9 +226,9 @@ def _run_many(
     notes: tuple[str, ...],
 ) -> RunAnswer:
     from endive.answers.caveats import caveats_of
-    from endive.answers.precision import Precision, replicate
     from endive.answers.replicate import Replicator
     from endive.answers.run_answer import RunAnswer
+    from endive.answers.run_count import replicate
 
     is_kept = out is not None or config.simulation.output_path is not None
     if is_kept and (seeds != 1 or precision is not None):
@@ -237,7 +237,7 @@ def _run_many(
             f"{place} takes the txns of one run. Give --seeds 1, leave out --seeds and --precision to keep the first "
             "of the runs that are taken, or use endive sweep."
         )
-    wanted = None if precision is None else Precision(percentage(precision, "--precision"))
+    wanted = None if precision is None else percentage(precision, "--precision")
     with Replicator(is_per_table=is_per_table) as replicator:
         if is_kept:
             samples = [_run_once(config, engine, out, is_per_table)[1]]
