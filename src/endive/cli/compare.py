@@ -5,7 +5,6 @@ The comparison lives in ``endive.answers.compare``.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -13,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import new_table, print_warnings
 from endive.config import nearest_key, parse_overrides
@@ -69,7 +68,7 @@ def compare(
 
         write_atomically(html, comparison_page(comparison).encode())
     if as_json:
-        typer.echo(json.dumps(comparison_json(comparison), allow_nan=False))
+        print_json(comparison_json(comparison))
     else:
         _print(comparison)
 
@@ -100,7 +99,7 @@ def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, a
         if not as_json:
             _print(comparison)
     if as_json:
-        typer.echo(json.dumps({"choice": key, "comparisons": told}, allow_nan=False))
+        print_json({"choice": key, "comparisons": told})
 
 
 def comparison_json(found: Comparison) -> dict[str, Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, print_note, stdout, with_note
 from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
-from endive.cli.replay_note import print_note, with_note
 from endive.cli.run import percentage
 from endive.cli.tables import new_table, print_warnings
 from endive.config import parse_overrides
@@ -71,7 +69,7 @@ def limit(
         single = find_limit(base_of(config, overrides or []), number, **options)
         answer = limit_json(single)
     if as_json:
-        typer.echo(json.dumps(with_note(config, answer), allow_nan=False))
+        print_json(with_note(config, answer))
         return
     print_note(config)
     if choice is not None:
