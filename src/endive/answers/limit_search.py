@@ -12,7 +12,7 @@ from endive.answers.estimates import judge_samples
 from endive.answers.replicate import Replicator
 from endive.answers.run_count import TXNS_MORE_MAX, are_too_few, runs_for
 from endive.answers.sample import Sample
-from endive.answers.variation import Base, refused
+from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.errors import ConfigError
@@ -70,7 +70,7 @@ class Search:
         try:
             config = self.config_of(value)
         except ConfigError as error:
-            self.refusal = refused(error)
+            self.refusal = error.problems[0]
             return None
         samples = self.replicator.samples(config, [config.simulation.seed])
         self.sizes[value] = samples[0].n_txns

@@ -18,7 +18,6 @@ from endive.cli.tables import new_table, print_warnings
 from endive.config import nearest_key, parse_overrides
 from endive.config.problems import show
 from endive.errors import ConfigError, IntakeError, OutputError
-from endive.objectives.verdict_text import figure_text
 
 if TYPE_CHECKING:
     from endive.answers.compare import Comparison
@@ -174,17 +173,10 @@ def _keys(found: Comparison) -> Table:
 
 
 def _differences(found: Comparison) -> Table:
-    from endive.answers.compare_page import difference_words
+    from endive.answers.compare_page import difference_cells
 
     title = f"What comes out; {found.seeds} seeds, the same for both; all brackets hold 95 times in 100"
     table = new_table(title, "figure", ">A", ">B", ">B less A", "B is")
     for row in found.differences:
-        field = row.subject.field
-        table.add_row(
-            str(row.subject),
-            figure_text(field, row.a.value),
-            figure_text(field, row.b.value),
-            difference_words(row),
-            row.outcome,
-        )
+        table.add_row(*difference_cells(row))
     return table

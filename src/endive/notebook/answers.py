@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from endive.answers.advice.advise import SEEDS, Advised, advice_sentence, advise_on
 from endive.answers.compare import Comparison, compare_bases
-from endive.answers.compare_page import difference_words, html_table, signed_estimate
+from endive.answers.compare_page import difference_cells, html_table, signed_estimate
 from endive.answers.estimates import pooled_figures
 from endive.answers.limit import TOLERANCE, Limit, find_limit
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX
@@ -174,16 +174,7 @@ class ComparisonAnswer(_Shown):
         return " ".join([f"{self.found.seeds} seeds, the same for both. {keys}", *self.found.notes])
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        rows = [
-            (
-                str(row.subject),
-                figure_text(row.subject.field, row.a.value),
-                figure_text(row.subject.field, row.b.value),
-                difference_words(row),
-                row.outcome,
-            )
-            for row in self.found.differences
-        ]
+        rows = [difference_cells(row) for row in self.found.differences]
         return ("figure", "A", "B", "B less A", "B is"), rows
 
     def _caveats(self) -> Sequence[str]:
