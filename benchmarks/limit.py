@@ -17,7 +17,6 @@ from typing import Any, Final
 
 from endive.answers.estimates import judge_samples
 from endive.answers.limit import Limit, find_limit
-from endive.answers.limit_text import limit_sentence
 from endive.answers.replicate import Replicator
 from endive.answers.variation import Base, base_of
 from endive.config.slo import objective_of
@@ -96,7 +95,7 @@ def brute_force(count: int) -> int:
         step = 0.0 if found.is_whole else 3 * max(found.high - found.low, 0.02 * found.high) / GRID_POINTS
         is_held = answer is not None and found.low - step <= answer <= found.high
         held += is_held
-        print(f"{number:2} {'held' if is_held else 'MISSED'}: grid {answer}; {limit_sentence(found)}", flush=True)
+        print(f"{number:2} {'held' if is_held else 'MISSED'}: grid {answer}; {found.sentence}", flush=True)
     print(f"{held} of {count} intervals hold the grid's answer")
     return held
 
@@ -110,7 +109,7 @@ def typical() -> None:
         found = find_limit(base, key, slo=slo)
         print(
             f"{time.perf_counter() - begin_s:.2f} s, {_cpu_s() - cpu_s:.2f} s of CPU, "
-            f"{found.simulations} simulations: {limit_sentence(found)}",
+            f"{found.simulations} simulations: {found.sentence}",
             flush=True,
         )
 

@@ -7,12 +7,10 @@ import pytest
 from tests.answers.conftest import busy_config, regular
 
 from endive.answers.advice import advise, causes
-from endive.answers.advice.advise import Advice, _rank, advise_on
-from endive.answers.advice.advise_text import advice_sentence
+from endive.answers.advice.advise import Advice, _rank, advice_sentence, advise_on
 from endive.answers.advice.causes import causes_of
 from endive.answers.advice.levers import LEVERS
-from endive.answers.advice.offers import Graded, Offer
-from endive.answers.advice.shifts import shift_away
+from endive.answers.advice.offers import Graded, Offer, shift_away
 from endive.answers.estimates import judge_samples
 from endive.answers.price import usd_by_request, usd_per_commit
 from endive.answers.replicate import Replicator

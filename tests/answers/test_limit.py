@@ -11,7 +11,6 @@ from endive.answers import limit
 from endive.answers.estimates import judge_samples
 from endive.answers.limit import LARGEST, SMALLEST, find_limit
 from endive.answers.limit_search import Search
-from endive.answers.limit_text import limit_sentence
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
 from endive.errors import ObjectiveError
@@ -37,7 +36,7 @@ def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_on
     assert (LARGEST, True) == (found.which, found.is_whole)
     assert found.low <= found.value <= found.high
     assert (MET, NOT_MET) == (outcomes[found.low], outcomes[found.high + 1])
-    text = limit_sentence(found)
+    text = found.sentence
     assert text.startswith(f"{CLIENTS}: at most {found.value:.0f} (")
     assert text.endswith("meets writers.retries_mean <= 0.5. It is 8 now.")
 
@@ -100,7 +99,7 @@ def test_every_value_is_judged_with_99_percent_intervals():
 def test_too_few_txns_to_tell_are_not_taken_for_a_no():
     """A few hundred txns in all runs of a value, of which none fails: 99.99 % would need hundreds of times as many."""
     found = ask(CLIENTS, "writers.success_rate >= 99.99 %", low=1, high=64, seeds_max=8)
-    sentence = limit_sentence(found)
+    sentence = found.sentence
 
     assert 1 <= found.low <= found.value <= found.high < 64
     assert found.doubt.startswith("No value is met for sure: at ")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from endive.answers.limit import Limit, find_limit
-from endive.answers.variation import LOAD, Base, ConfigLike, base_of, refused
+from endive.answers.variation import LOAD, Base, ConfigLike, base_of
 from endive.config.keys import choices_at
 from endive.config.reading.format_switch import FORMAT_KEY
 from endive.config.rules.key_effects import DELTA, ICEBERG
@@ -43,7 +43,7 @@ def _turn(config: ConfigLike, name: str, values: Mapping[str, Any]) -> Turn:
     try:
         return Turn(name, base_of(config, values))
     except ConfigError as error:
-        return Turn(name, None, refused(error))
+        return Turn(name, None, error.problems[0])
 
 
 def number_and_choice(keys: list[str]) -> tuple[str, str | None]:

@@ -176,10 +176,11 @@ def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: 
     )
     caveats = []
     for text, names, worst, words in rows:
-        if text is not None and (replicator is None or worst is None):
-            caveats.append(Caveat(text, 1.0))
-        elif text is not None and replicator is not None and worst is not None:
-            extent, weight = _extent(names, samples, replicator.samples(worst, _few_seeds(config)))
+        extent, weight = "", 1.0
+        if text is not None and replicator is not None and worst is not None:
+            seeds = range(worst.simulation.seed, worst.simulation.seed + MEETING_RUNS)
+            extent, weight = _extent(names, samples, replicator.samples(worst, seeds))
+        if text is not None:
             caveats.append(Caveat(text, weight, f"{words}: {extent}." if extent else ""))
     return caveats
 
@@ -211,10 +212,6 @@ def _where_partitions_meet(config: SimulationConfig) -> SimulationConfig | None:
         choice["weights"] = [1.0] * choice["count"]
         del choice["selection"]
     return _with(config, {f'source."{name}".partitions': choice for name, choice in choices.items()})
-
-
-def _few_seeds(config: SimulationConfig) -> range:
-    return range(config.simulation.seed, config.simulation.seed + MEETING_RUNS)
 
 
 def _extent(names: Sequence[str], samples: Sequence[Sample], worst: Sequence[Sample]) -> tuple[str, float]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.answers.caveats import caveats_of_both
-from endive.answers.estimates import estimate_of
+from endive.answers.estimates import estimate_of, subject_of
 from endive.answers.length import is_stated, long_enough
 from endive.answers.price import bill_of
 from endive.answers.replicate import Replicator
@@ -22,7 +22,7 @@ from endive.config import SimulationConfig
 from endive.config.reading.format_switch import drop_foreign
 from endive.config.rules.key_effects import DELTA, ICEBERG
 from endive.config.slo import names_of, objective_of
-from endive.objectives import Estimate, Subject, field_at
+from endive.objectives import Estimate, Subject
 from endive.objectives.fields import SHARE
 from endive.objectives.intervals import EVENTS_ENOUGH, mean_estimate, newcombe
 from endive.objectives.names import ALL, SOURCE
@@ -95,10 +95,19 @@ def compare_configs(
     if len(names_of(a).sources) > 1 or not shared:
         parts.append((ALL, ""))
     streams = [name for name in shared if name in names_of(a).streams and name in names_of(b).streams]
-    rows = [(scope, name, field) for scope, name in parts for field in COMPARED]
-    rows += [(SOURCE, name, field) for name in streams for field in OF_STREAMS]
-    confidence = 1.0 - (1.0 - CONFIDENCE) / len(rows)  # of each, so that all of them hold at once
-    differences = [_difference(ours, theirs, *row, confidence) for row in rows]
+    names_and_fields = [(scope, name, field) for scope, name in parts for field in COMPARED]
+    names_and_fields += [(SOURCE, name, field) for name in streams for field in OF_STREAMS]
+    subjects = [subject_of(scope, name, field) for scope, name, field in names_and_fields]
+    confidence = 1.0 - (1.0 - CONFIDENCE) / len(subjects)  # of each, so that all of them hold at once
+    differences = [
+        Difference(
+            subject,
+            estimate_of(ours, subject),
+            estimate_of(theirs, subject),
+            difference_of(ours, theirs, subject, confidence),
+        )
+        for subject in subjects
+    ]
     return Comparison(
         a=names[0],
         b=names[1],
@@ -185,16 +194,6 @@ def _flat(document: Any, prefix: str = "") -> dict[str, Any]:
     for key, value in items:
         flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
     return flat
-
-
-def _difference(
-    ours: Sequence[Sample], theirs: Sequence[Sample], scope: str, name: str, field_name: str, confidence: float
-) -> Difference:
-    field = field_at(field_name)
-    assert field is not None
-    subject = Subject(scope, name, field)
-    difference = difference_of(ours, theirs, subject, confidence)
-    return Difference(subject, estimate_of(ours, subject), estimate_of(theirs, subject), difference)
 
 
 def _bill_notes(*sides: tuple[SimulationConfig, Sequence[Sample]]) -> list[str]:

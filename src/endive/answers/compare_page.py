@@ -52,7 +52,7 @@ def signed(field: Field, value: float, beside: Sequence[float] = ()) -> str:
 def comparison_page(found: Comparison) -> str:
     """The whole page."""
     keys = [(key, _shown(ours), _shown(theirs)) for key, ours, theirs in found.keys]
-    rows = [_cells(row) for row in found.differences]
+    rows = [difference_cells(row) for row in found.differences]
     title = f"{found.a} and {found.b}"
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
@@ -65,7 +65,8 @@ def comparison_page(found: Comparison) -> str:
     )
 
 
-def _cells(row: Difference) -> tuple[str, ...]:
+def difference_cells(row: Difference) -> tuple[str, ...]:
+    """A figure, what it is in A and in B, how far apart they are, and what that says of B."""
     field = row.subject.field
     figures = (figure_text(field, row.a.value), figure_text(field, row.b.value))
     return (str(row.subject), *figures, difference_words(row), row.outcome)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from endive.answers.sample import Sample
-from endive.objectives import Estimate, Objective, Subject, Verdict, judge
+from endive.objectives import Estimate, Objective, Subject, Verdict, field_at, judge
 from endive.objectives.intervals import (
     Floats,
     events_estimate,
@@ -36,6 +36,13 @@ _RETRIES: Final = ("retries_mean",)
 _COMMITS: Final = (("committed_per_s",), ("txns", "committed"))
 
 Path = tuple[str, ...]
+
+
+def subject_of(scope: str, name: str, field_name: str) -> Subject:
+    """A figure of a part of the runs, by its name."""
+    field = field_at(field_name)
+    assert field is not None, f"no field {field_name}"
+    return Subject(scope, name, field)
 
 
 def judge_samples(objective: Objective, samples: Sequence[Sample], confidence: float = CONFIDENCE) -> Verdict:

@@ -19,11 +19,12 @@ from endive.answers.caveats import caveats_of
 from endive.answers.length import ever_longer
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX, Point, Search
 from endive.answers.replicate import Replicator
-from endive.answers.variation import Base, refused
+from endive.answers.variation import Base
 from endive.config.slo import objective_of
-from endive.errors import ConfigError, ObjectiveError
+from endive.errors import ObjectiveError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, duration_text
 from endive.objectives.certainty import certainty_text
+from endive.objectives.verdict_text import number_text
 
 TOLERANCE: Final = 0.02
 DOUBLINGS_MAX: Final = 12
@@ -49,6 +50,29 @@ class Limit:
     doubt: str | None = None  # what keeps the ends of the interval from being told; None if they are
     caveats: tuple[str, ...] = ()  # everything to know before the answer is trusted
 
+    @property
+    def sentence(self) -> str:
+        """What the answer is, how sure, and where the configuration stands now."""
+        answer = f"{'at most' if self.which == LARGEST else 'at least'} {self.text_of(self.value)}"
+        now = "" if self.now is None else f" It is {self.text_of(self.now)} now."
+        if self.doubt is None:
+            return f"{self.key}: {answer} ({self.span}) meets {self.objective}.{now}"
+        estimated = f"{self.key}: by the estimates {answer} meets {self.objective}, {self.span}"
+        return f"{estimated} as far as was tried. {self.doubt}{now}"
+
+    @property
+    def span(self) -> str:
+        """Between which values the answer lies."""
+        if self.low == self.high:
+            return "exactly"
+        return f"between {self.text_of(self.low)} and {self.text_of(self.high)}"
+
+    def text_of(self, value: float) -> str:
+        """A value of the key, in its unit."""
+        if self.is_whole:
+            return f"{value:,.0f}"
+        return duration_text(value) if self.key.endswith("_ms") else number_text(value)
+
 
 def find_limit(
     base: Base,
@@ -63,7 +87,12 @@ def find_limit(
     replicator: Replicator | None = None,
 ) -> Limit:
     """The largest (or smallest) value of ``key`` that meets the objective."""
-    now = None if low is not None and high is not None and not _has_value(base, key) else base.value_of(key)
+    try:
+        now: float | None = base.value_of(key)
+    except ObjectiveError:
+        if low is None or high is None:
+            raise
+        now = None
     is_whole = all(isinstance(value, int) for value in (now, low, high) if value is not None)
     with replicator or Replicator() as running:
         searches = [
@@ -93,18 +122,10 @@ def find_limit(
 
 def _caveats(search: Search, value: float) -> tuple[str, ...]:
     """What the answer hinges on, at the value it names."""
-    config = search.base.with_values({search.key: int(value) if search.is_whole else value})
+    config = search.config_of(value)
     first, count = config.simulation.seed, search.points[value].seeds
     samples = search.replicator.samples(config, range(first, first + count))
     return caveats_of(config, samples, None if search.is_spent else search.replicator)
-
-
-def _has_value(base: Base, key: str) -> bool:
-    try:
-        base.value_of(key)
-    except ObjectiveError:
-        return False
-    return True
 
 
 # --- the bracket --------------------------------------------------------------------------------------
@@ -125,7 +146,7 @@ def _bracketed(
             notes = (f"Runs are {length} long: shorter ones have too few txns to tell.",)
         last = search
         _bracket(search, *asked)
-        if search.is_bracketed or search.is_spent or not _has_doubt(search):
+        if search.is_bracketed or search.is_spent or not search.values_of(CANNOT_TELL):
             break
     assert last is not None
     if not last.is_bracketed and not _is_estimated(last):
@@ -136,17 +157,20 @@ def _bracketed(
 def _bracket(search: Search, now: float | None, low: float | None, high: float | None) -> None:
     """Try values until one surely meets the objective and one surely does not."""
     if low is not None and high is not None:
-        ends = [search.try_value(low), search.try_value(high)]
-        if None in ends:
-            raise ObjectiveError(_impossible(search, low if ends[0] is None else high))
+        _try_asked(search, low)
+        _try_asked(search, high)
         if not search.is_bracketed and _is_estimated(search):
             _tell_between(search, low, high)
         return
     assert now is not None
     start = float(now if low is None and high is None else low if low is not None else high or now)
-    if search.try_value(start) is None:
-        raise ObjectiveError(_impossible(search, start))
+    _try_asked(search, start)
     _expand(search, start, is_up=high is None, is_down=low is None)
+
+
+def _try_asked(search: Search, value: float) -> None:
+    if search.try_value(value) is None:
+        raise ObjectiveError(f"--vary {search.key}: {search.refusal}")
 
 
 def _expand(search: Search, start: float, *, is_up: bool, is_down: bool) -> None:
@@ -171,17 +195,8 @@ def _tell_between(search: Search, low: float, high: float) -> None:
     """Values inside of an interval whose ends cannot both be told: few txns at one end need not be few everywhere."""
     for share in (0.5, 0.25, 0.75, 0.125, 0.875):
         if not search.is_bracketed and not search.is_spent:
-            search.try_value(_between(search, low, high, share))
-
-
-def _between(search: Search, low: float, high: float, share: float) -> float:
-    is_positive = low > 0 and high > 0
-    value = low ** (1.0 - share) * high**share if is_positive else low + share * (high - low)
-    return float(round(value)) if search.is_whole else value
-
-
-def _has_doubt(search: Search) -> bool:
-    return bool(search.values_of(CANNOT_TELL))
+            is_positive = low > 0 and high > 0
+            search.try_value(low ** (1.0 - share) * high**share if is_positive else low + share * (high - low))
 
 
 def _is_estimated(search: Search) -> bool:
@@ -330,12 +345,3 @@ def _no_bracket(search: Search) -> str:
         f"{span}: no value can be told to meet the objective. At {search.text_of(unsure[0])}, {part.comparison}: "
         f"{certainty_text(part)}. Lengthen simulation.duration_ms or raise --seeds above {search.seeds_max}."
     )
-
-
-def _impossible(search: Search, value: float) -> str:
-    shown = int(value) if search.is_whole else value
-    try:
-        search.base.with_values({search.key: shown})
-    except ConfigError as error:
-        return f"--vary {search.key}: {refused(error)}"
-    raise AssertionError("the value is possible")

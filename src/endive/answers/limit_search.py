@@ -56,6 +56,11 @@ class Search:
     simulations_max: int = SIMULATIONS_MAX
     points: dict[float, Point] = field(default_factory=dict)
     sizes: dict[float, int] = field(default_factory=dict)  # txns of one simulation, by the value
+    refusal: str = ""  # why the configuration cannot have the value that was tried last
+
+    def config_of(self, value: float) -> SimulationConfig:
+        """The configuration with this value."""
+        return self.base.with_values({self.key: int(value) if self.is_whole else value})
 
     def try_value(self, value: float) -> Point | None:
         """Judge one value; None if the configuration cannot have it."""
@@ -63,8 +68,9 @@ class Search:
         if value in self.points:
             return self.points[value]
         try:
-            config = self.base.with_values({self.key: int(value) if self.is_whole else value})
-        except ConfigError:
+            config = self.config_of(value)
+        except ConfigError as error:
+            self.refusal = error.problems[0]
             return None
         samples = self.replicator.samples(config, [config.simulation.seed])
         self.sizes[value] = samples[0].n_txns
@@ -87,7 +93,7 @@ class Search:
         count = min(self.seeds_max, TXNS_MORE_MAX // max(1, self.sizes[value]))
         if count <= point.seeds:
             return True
-        verdict, _ = self._judge(self.base.with_values({self.key: int(value) if self.is_whole else value}), count)
+        verdict, _ = self._judge(self.config_of(value), count)
         self.points[value] = Point(value, verdict, count)
         return verdict.outcome == point.outcome
 
@@ -117,11 +123,8 @@ class Search:
     @property
     def heavy_text(self) -> str:
         """Why the bracket was not widened further, if that was for its size."""
-        return (
-            f", and larger simulations than {TXNS_MAX:,} txns are not tried"
-            if max(self.sizes.values()) > TXNS_MAX
-            else ""
-        )
+        is_heavy = max(self.sizes.values()) > TXNS_MAX
+        return f", and larger simulations than {TXNS_MAX:,} txns are not tried" if is_heavy else ""
 
     @property
     def is_spent(self) -> bool:

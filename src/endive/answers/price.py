@@ -8,7 +8,7 @@ Prices, their source and their date are in the profiles.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from endive.answers.estimates import pooled_figures, pooled_window
@@ -49,7 +49,7 @@ def usd_per_commit(config: SimulationConfig, figures: Mapping[str, Any]) -> floa
     return float(total) / int(committed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class BillLine:
     """One kind of request, or GiB: how many a month, and what that costs."""
 
@@ -74,12 +74,8 @@ class Bill:
 
     def to_json_dict(self) -> dict[str, Any]:
         """As plain values."""
-        lines = [
-            {"what": line.what, "per_month": line.per_month, "usd": line.usd, "source": line.source}
-            for line in self.lines
-        ]
         told = {"usd_per_month": self.usd, "metadata_bytes_per_month": self.metadata_bytes}
-        return {**told, "lines": lines, "notes": list(self.notes)}
+        return {**told, "lines": [asdict(line) for line in self.lines], "notes": list(self.notes)}
 
 
 def bill_of(config: SimulationConfig, samples: Sequence[Sample]) -> Bill | None:
@@ -99,14 +95,9 @@ def bill_of(config: SimulationConfig, samples: Sequence[Sample]) -> Bill | None:
         if count
     }
     lines = [
-        BillLine(
-            what=f"{name.replace('_', ' ')} {operation}",
-            per_month=count,
-            usd=count * prices[f"{name}.{operation}"],
-            source=sources[operation],
-        )
+        BillLine(f"{name.replace('_', ' ')} {operation}", count, count * usd, sources[operation])
         for (name, operation), count in counts.items()
-        if f"{name}.{operation}" in prices
+        if (usd := prices.get(f"{name}.{operation}")) is not None
     ]
     written, read = (figures["requests"][what] / months for what in ("bytes_written", "bytes_read"))
     of_bytes, note = _byte_lines(profile.byte_prices, written / GIB, read / GIB)
@@ -124,7 +115,7 @@ def _byte_lines(prices: BytePrices | None, written: float, read: float) -> tuple
         ("GiB read", read, prices.usd_per_gib_read),
     )
     source = f"{prices.source}, {prices.date}"
-    lines = [BillLine(what=what, per_month=gib, usd=gib * usd, source=source) for what, gib, usd in rows if usd]
+    lines = [BillLine(what, gib, gib * usd, source) for what, gib, usd in rows if usd]
     return lines, (
         f"{written:,.1f} GiB of metadata are written a month, and stay until something deletes them (expiry of "
         "snapshots, write.metadata.delete-after-commit.enabled, a retention of the log): one month of keeping them is "
@@ -155,4 +146,4 @@ def _call_line(config: SimulationConfig, calls: float) -> tuple[list[BillLine], 
         return [], [f"{calls:,.0f} calls a month to {whose} are not on the bill: no list price per call is known."]
     paid = max(0.0, calls - price.free_per_month)
     usd = paid * price.usd_per_1000 / 1000.0
-    return [BillLine(what="catalog calls", per_month=calls, usd=usd, source=f"{price.source}, {price.date}")], []
+    return [BillLine("catalog calls", calls, usd, f"{price.source}, {price.date}")], []

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from endive.answers.caveats import caveats_of
-from endive.answers.estimates import estimate_of, judge_samples, pooled_figures, pooled_window
+from endive.answers.estimates import estimate_of, judge_samples, pooled_figures, pooled_window, subject_of
 from endive.answers.format_words import protocol_of
 from endive.answers.sample import Sample
 from endive.answers.why import how_busy_is_catalog, why_it_fails
 from endive.config import SimulationConfig
 from endive.config.slo import names_of
-from endive.objectives import Estimate, Objective, Subject, Verdict, field_at
+from endive.objectives import Estimate, Objective, Verdict
 from endive.objectives.certainty import certainty_text
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
 
@@ -64,9 +64,7 @@ class RunAnswer:
 
     def estimate(self, scope: str, name: str, field_name: str) -> Estimate:
         """One figure of a part of the runs, with its interval."""
-        field = field_at(field_name)
-        assert field is not None, f"no field {field_name}"
-        return estimate_of(self.samples, Subject(scope, name, field))
+        return estimate_of(self.samples, subject_of(scope, name, field_name))
 
     def parts(self, scope: str) -> tuple[str, ...]:
         """The sources, kinds or tables that had txns."""
@@ -88,7 +86,7 @@ class RunAnswer:
             "config_hash": self.config.config_hash(),
             "window": window.to_dict(),
             "summary": total,
-            **{block: dict(self._blocks(scope)) for scope, block in _BLOCKS if self.parts(scope)},
+            **self._by_part(self.figures),
             "requests": requests,
             **self.judgement(),
         }
@@ -101,26 +99,18 @@ class RunAnswer:
             "warnings": self.warnings,
             "why": self.why,
             "objective": verdict_json(self.verdict),
-            "estimates": {
-                "summary": dict(self._estimates(ALL, "")),
-                **{
-                    block: {name: dict(self._estimates(scope, name)) for name in self.parts(scope)}
-                    for scope, block in _BLOCKS
-                    if self.parts(scope)
-                },
-            },
+            "estimates": {"summary": self._estimates(ALL, ""), **self._by_part(self._estimates)},
         }
 
-    def _blocks(self, scope: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        for name in self.parts(scope):
-            figures = self.figures(scope, name)
-            assert figures is not None
-            yield name, figures
+    def _by_part(self, make: Callable[[str, str], object]) -> dict[str, object]:
+        """What ``make`` says of every source, kind and table that had txns."""
+        parts = {scope: self.parts(scope) for scope, _ in _BLOCKS}
+        return {block: {name: make(scope, name) for name in parts[scope]} for scope, block in _BLOCKS if parts[scope]}
 
-    def _estimates(self, scope: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _estimates(self, scope: str, name: str) -> dict[str, object]:
         is_stream = scope == SOURCE and name in names_of(self.config).streams
-        for field_name in (*SHOWN, *OF_STREAMS) if is_stream else SHOWN:
-            yield field_name, estimate_json(self.estimate(scope, name, field_name))
+        shown = (*SHOWN, *OF_STREAMS) if is_stream else SHOWN
+        return {field_name: estimate_json(self.estimate(scope, name, field_name)) for field_name in shown}
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:

@@ -1,23 +1,25 @@
-"""How many runs an answer rests on when nobody says how many.
+"""How many runs an answer rests on, when nobody says how many or only how well its figures are to be known.
 
 One run cannot tell how runs differ, so a few are taken, and more if they are cheap: where runs differ (phases, tables
-that tip), and while the objective cannot be told.
-The number follows from how many txns a run has, never from how long it took: the same question has the same answer on
-every machine.
+that tip), and while the objective cannot be told. The number follows from how many txns a run has, never from how long
+it took: the same question has the same answer on every machine.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from endive.answers.estimates import judge_samples, outcome_counts
+from endive.answers.estimates import estimate_of, judge_samples, outcome_counts
 from endive.answers.replicate import Replicator
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
-from endive.objectives import CANNOT_TELL, Objective
+from endive.errors import ObjectiveError
+from endive.objectives import CANNOT_TELL, Estimate, Objective, Subject
+from endive.objectives.fields import SHARE
 from endive.objectives.intervals import EVENTS_ENOUGH, share_design
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.student import CONFIDENCE
@@ -26,6 +28,7 @@ RUNS: Final = 16  # enough to see what one run in five does
 RUNS_FEW: Final = 4  # of large runs
 RUNS_MOST: Final = 256  # while they differ or the objective cannot be told: enough to see what one run in 70 does
 TXNS_MAX: Final = 10_000_000  # of all runs together; some ten seconds
+SIMULATIONS_MAX: Final = 200  # to know the figures as well as was asked
 TXNS_MORE_MAX: Final = 2_000_000  # of all runs together, because they differ or the objective cannot be told
 SLOW_PERCENT: Final = 95.0
 DESIGN_MANY: Final = 4.0  # runs differ if their txns tell no more than a quarter of independent ones
@@ -102,3 +105,50 @@ def runs_note(samples: Sequence[Sample]) -> str | None:
 def _extend(samples: list[Sample], replicator: Replicator, config: SimulationConfig, count: int) -> None:
     begin = config.simulation.seed
     samples += replicator.samples(config, range(begin + len(samples), begin + count))
+
+
+# --- as many as a precision takes ---------------------------------------------------------------------
+
+
+def reach_of(subject: Subject, estimate: Estimate) -> float:
+    """Half the interval: of a share as it is, of any other figure as a part of its value."""
+    if not estimate.is_known or estimate.value is None or estimate.low is None or estimate.high is None:
+        return math.inf
+    half = (estimate.high - estimate.low) / 2.0
+    if subject.field.unit == SHARE:
+        return half
+    return half / estimate.value if estimate.value else (0.0 if half == 0.0 else math.inf)
+
+
+def replicate(
+    replicator: Replicator,
+    config: SimulationConfig,
+    objective: Objective,
+    *,
+    seeds: int | None = None,
+    precision: float | None = None,
+) -> list[Sample]:
+    """``seeds`` runs; with a precision (the ``reach_of`` every figure) as many as it takes, and ``seeds`` is the limit.
+
+    The first look is at as many runs as are taken unasked: three that happen to agree look precise.
+    """
+    first = config.simulation.seed
+    if precision is None:
+        return replicator.samples(config, range(first, first + (seeds or 1)))
+    limit = seeds or SIMULATIONS_MAX
+    count = min(limit, max(RUNS_FEW, runs_for(replicator.samples(config, [first])[0].n_txns)))
+    while True:
+        samples = replicator.samples(config, range(first, first + count))
+        reaches = {subject: reach_of(subject, estimate_of(samples, subject)) for subject in objective.subjects}
+        worst = max(reaches, key=lambda subject: reaches[subject])
+        is_reached = reaches[worst] <= precision
+        if is_reached and (count >= limit or not are_too_few(samples, config)):
+            return samples
+        if count >= limit:
+            reached = "nothing" if math.isinf(reaches[worst]) else f"±{100 * reaches[worst]:.2g} %"
+            raise ObjectiveError(
+                f"--precision {100 * precision:g}% is not reached within {limit} simulations: {worst} is known to "
+                f"{reached}. Allow more with --seeds, lengthen simulation.duration_ms, or ask for less."
+            )
+        factor = 2.0 if is_reached else 4.0 if math.isinf(reaches[worst]) else (reaches[worst] / precision) ** 2
+        count = min(limit, max(count + 1, math.ceil(count * min(4.0, factor))))

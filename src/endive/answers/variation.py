@@ -15,7 +15,7 @@ from endive.config import SimulationConfig, apply_overrides, configuration_file,
 from endive.config.problems import source_name
 from endive.config.reading.overrides import parse_overrides, plain_copy, split_key
 from endive.config.reading.recipe import parameter_of
-from endive.errors import ConfigError, ObjectiveError
+from endive.errors import ObjectiveError
 
 LOAD: Final = "load"
 EVERY_SOURCE: Final = "*"
@@ -52,7 +52,7 @@ class Base:
             # Spelt out, so that a default of [transaction] which no source would take over any more is not in the way.
             document = parse_config(document, source=self.source).to_dict()
         elif parts[0] == "source" and not document.get("source"):
-            document = {**document, "source": self._plain_sources()}
+            document = {**document, "source": self.config.to_dict()["source"]}
         if len(parts) == 3 and parts[0] == "source" and parts[2] == LOAD:
             sources = [
                 scale_source(source, float(value)) if source["name"] == parts[1] else source
@@ -65,9 +65,6 @@ class Base:
         if parts[-1] == RATE_KEY:
             document = apply_overrides(document, {".".join(parts[:-1]): {"kind": "poisson", RATE_KEY: value}})
         return apply_overrides(document, {key: value})
-
-    def _plain_sources(self) -> list[dict[str, Any]]:
-        return list(self.config.to_dict()["source"])
 
     def value_of(self, key: str) -> float | int:
         """The number a key has now."""
@@ -135,8 +132,3 @@ def _not_a_number(key: str, found: Any) -> str:
             f"--vary {key}: the configuration has no such number.{hint} Name a key it reads, or give --from and --to."
         )
     return f"--vary {key}: it is {found!r}, not a number."
-
-
-def refused(error: ConfigError) -> str:
-    """The first problem of a configuration, for a sentence about the value that caused it."""
-    return error.problems[0]

@@ -5,7 +5,6 @@ Options and the table; the trials are ``endive.answers.advice.advise``'s.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -13,10 +12,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, print_note, stdout, with_note
 from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
 from endive.cli.progress import counted_progress
-from endive.cli.replay_note import print_note, with_note
 from endive.cli.tables import new_table, number, print_warnings
 from endive.config.availability import HYPOTHETICAL
 from endive.objectives.verdict_text import figure_text
@@ -60,7 +58,7 @@ def advise(
             replicator=Replicator(progress=report),
         )
     if as_json:
-        typer.echo(json.dumps(with_note(config, advised_json(advice)), allow_nan=False))
+        print_json(with_note(config, advised_json(advice)))
     else:
         print_note(config)
         _print(advice, show_all)
@@ -97,7 +95,7 @@ def _advice_json(advice: Advice) -> dict[str, Any]:
 
 
 def _print(found: Advised, show_all: bool) -> None:
-    from endive.answers.advice.advise_text import advice_sentence
+    from endive.answers.advice.advise import advice_sentence
 
     console = stdout()
     console.print(Text(advice_sentence(found), style="bold"))

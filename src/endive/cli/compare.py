@@ -5,7 +5,6 @@ The comparison lives in ``endive.answers.compare``.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -13,13 +12,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import new_table, print_warnings
 from endive.config import nearest_key, parse_overrides
 from endive.config.problems import show
 from endive.errors import ConfigError, IntakeError, OutputError
-from endive.objectives.verdict_text import figure_text
 
 if TYPE_CHECKING:
     from endive.answers.compare import Comparison
@@ -69,7 +67,7 @@ def compare(
 
         write_atomically(html, comparison_page(comparison).encode())
     if as_json:
-        typer.echo(json.dumps(comparison_json(comparison), allow_nan=False))
+        print_json(comparison_json(comparison))
     else:
         _print(comparison)
 
@@ -100,7 +98,7 @@ def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, a
         if not as_json:
             _print(comparison)
     if as_json:
-        typer.echo(json.dumps({"choice": key, "comparisons": told}, allow_nan=False))
+        print_json({"choice": key, "comparisons": told})
 
 
 def comparison_json(found: Comparison) -> dict[str, Any]:
@@ -175,17 +173,10 @@ def _keys(found: Comparison) -> Table:
 
 
 def _differences(found: Comparison) -> Table:
-    from endive.answers.compare_page import difference_words
+    from endive.answers.compare_page import difference_cells
 
     title = f"What comes out; {found.seeds} seeds, the same for both; all brackets hold 95 times in 100"
     table = new_table(title, "figure", ">A", ">B", ">B less A", "B is")
     for row in found.differences:
-        field = row.subject.field
-        table.add_row(
-            str(row.subject),
-            figure_text(field, row.a.value),
-            figure_text(field, row.b.value),
-            difference_words(row),
-            row.outcome,
-        )
+        table.add_row(*difference_cells(row))
     return table

@@ -8,12 +8,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import json
 import os
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -44,11 +46,45 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def print_json(document: object) -> None:
+    """One JSON object."""
+    typer.echo(json.dumps(document, allow_nan=False))
+
+
+def print_line(text: object, style: str = "") -> None:
+    """A line of the answer as it is, never wrapped."""
+    stdout().print(Text(str(text), style), soft_wrap=True)
+
+
+def print_aside(text: str, style: str = "") -> None:
+    """A line beside the answer."""
+    stderr().print(Text(text, style), soft_wrap=True)
+
+
 def print_error(message: str) -> None:
     """Each line of the message as a line of its own, never wrapped when piped."""
     console = stderr()
     for line in printable(message).splitlines():
         console.print(Text.assemble(("error: ", "bold red"), line), soft_wrap=True)
+
+
+def print_note(path: Path) -> None:
+    """The note of an observed folder, before anything else; nothing of another configuration."""
+    from endive.observation.folder_memory import observed_note
+
+    note = observed_note(path)
+    if note is not None:
+        print_line(note, "bold")
+
+
+def with_note(path: Path, document: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON answer with the note as its first warning."""
+    from endive.observation.folder_memory import observed_note
+
+    note = observed_note(path)
+    if note is None:
+        return dict(document)
+    return {**document, "observed": note, "warnings": [note, *document.get("warnings", [])]}
 
 
 class Terminated(KeyboardInterrupt):  # what it is like, not what went wrong
@@ -110,7 +146,7 @@ def _tell_former_names() -> Iterator[None]:
             before(message, category, *place, **more)
         elif str(message) not in told:
             told.add(str(message))
-            stderr().print(f"note: {message}", style="yellow", markup=False, soft_wrap=True)
+            print_aside(f"note: {message}", "yellow")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", FormerNameWarning)

@@ -5,18 +5,15 @@ Choice and replay live in ``endive.answers.stories.explain``.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
-from endive.cli.console import stderr, stdout
+from endive.cli.console import print_json, print_line, print_note, stderr, stdout, with_note
 from endive.cli.options import AsJson, Overrides
-from endive.cli.replay_note import print_note, with_note
 from endive.cli.tables import new_table, print_warnings
 from endive.objectives import duration_text
 
@@ -53,7 +50,7 @@ def explain(
     if trace is not None:
         write_atomically(trace, trace_text(explanation).encode())
     if as_json:
-        typer.echo(json.dumps(with_note(config, explanation_json(explanation)), allow_nan=False))
+        print_json(with_note(config, explanation_json(explanation)))
     else:
         print_note(config)
         _print(explanation)
@@ -84,9 +81,9 @@ def _print(found: Explanation) -> None:
     console = stdout()
     for story in found.stories:
         head, *rest = story.lines
-        console.print(Text(head, style="bold"), soft_wrap=True)
+        print_line(head, style="bold")
         for line in rest:
-            console.print(Text(line), soft_wrap=True)
+            print_line(line)
     if found.blame:
         console.print(_blame(found))
     print_warnings(console, found.caveats)

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from endive.cli.replay_note import print_note
+from endive.cli.console import print_note
 from endive.errors import OutputError
 
 NEEDED: Final = ("starlette", "uvicorn", "vl_convert")

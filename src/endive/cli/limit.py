@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, print_note, stdout, with_note
 from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
-from endive.cli.replay_note import print_note, with_note
 from endive.cli.run import percentage
 from endive.cli.tables import new_table, print_warnings
 from endive.config import parse_overrides
@@ -71,7 +69,7 @@ def limit(
         single = find_limit(base_of(config, overrides or []), number, **options)
         answer = limit_json(single)
     if as_json:
-        typer.echo(json.dumps(with_note(config, answer), allow_nan=False))
+        print_json(with_note(config, answer))
         return
     print_note(config)
     if choice is not None:
@@ -87,17 +85,15 @@ def _turn_json(turn: Turn, found: Limit | str) -> dict[str, Any]:
 
 def _print_turns(choice: str, number: str, turns: tuple[tuple[Turn, Limit | str], ...]) -> None:
     """A row per value of the choice, the most first; below it what some of them have no figure for."""
-    from endive.answers.limit_text import doubt_text, value_text
-
     console = stdout()
     limits = [(turn, found) for turn, found in turns if not isinstance(found, str)]
     if limits:
         title = f"{number}: how far it can go under each {choice}; {limits[0][1].objective}"
         table = new_table(title, choice, f">{number}", "as far as can be told", ">now", ">simulations")
         for turn, found in sorted(limits, key=lambda each: -each[1].value):
-            now = "-" if found.now is None else value_text(found, found.now)
-            bound = f"{'at most' if found.which == 'largest' else 'at least'} {value_text(found, found.value)}"
-            table.add_row(turn.name, bound, doubt_text(found), now, f"{found.simulations:,}")
+            now = "-" if found.now is None else found.text_of(found.now)
+            bound = f"{'at most' if found.which == 'largest' else 'at least'} {found.text_of(found.value)}"
+            table.add_row(turn.name, bound, found.span, now, f"{found.simulations:,}")
         console.print(table)
     for turn, told in ((turn, found) for turn, found in turns if isinstance(found, str)):
         console.print(Text.assemble((f"{turn.name}: ", "bold"), told))
@@ -142,10 +138,8 @@ def _number(text: str | None, option: str) -> float | None:
 
 
 def _print(found: Limit) -> None:
-    from endive.answers.limit_text import limit_sentence
-
     console = stdout()
-    console.print(Text(limit_sentence(found), style="bold"))
+    console.print(Text(found.sentence, style="bold"))
     console.print(_table(found))
     for note in found.notes:
         console.print(Text.assemble(("note: ", "bold yellow"), note))
@@ -153,8 +147,6 @@ def _print(found: Limit) -> None:
 
 
 def _table(found: Limit) -> Table:
-    from endive.answers.limit_text import value_text
-
     shown = _comparison(found)
     table = new_table(
         f"What was tried; {found.simulations:,} simulations",
@@ -169,7 +161,7 @@ def _table(found: Limit) -> Table:
         field = part.subject.field
         bar = "█" * (1 + round(_BAR_COLUMNS * (value - min(values)) / ((max(values) - min(values)) or 1.0)))
         table.add_row(
-            value_text(found, point.value),
+            found.text_of(point.value),
             point.verdict.outcome,
             figure_text(field, part.found.value),
             interval_text(field, part.found),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from endive.cli.console import EndiveGroup, stdout
+from endive.cli.console import EndiveGroup, print_line, stdout
 from endive.cli.observe import parse_properties
 from endive.cli.progress import counted_progress
 from endive.cli.tables import new_table
@@ -133,7 +133,7 @@ def _print_store(measured: Measured, out: Path) -> None:
         console.print(swaps)
     for name, count in measured.failures.items():
         console.print(f"{count} requests failed with {name}", markup=False)
-    console.print(f'written to {out}; use it: storage.provider = "./{out.name}"', markup=False, soft_wrap=True)
+    print_line(f'written to {out}; use it: storage.provider = "./{out.name}"')
 
 
 def _median(values: list[float]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from rich.markup import escape
 
-from endive.cli.console import stderr, stdout
+from endive.cli.console import print_aside, print_json, print_line, stderr, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import new_table
 from endive.errors import ConfigError, ObservationError
@@ -88,7 +87,7 @@ def observe(
     folders = write_folder(out, observed)
     seen = [{**each.findings, "folder": str(folder)} for each, folder in zip(observed, folders, strict=True)]
     if as_json:
-        typer.echo(json.dumps({"tables": seen}, allow_nan=False))
+        print_json({"tables": seen})
         return
     for each in seen:
         _print(each)
@@ -157,7 +156,7 @@ def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
 
 
 def _leave_out(line: str) -> None:
-    stderr().print(f"left out: {line}", style="yellow", markup=False, soft_wrap=True)
+    print_aside(f"left out: {line}", "yellow")
 
 
 def _page() -> Any:
@@ -187,15 +186,15 @@ def _print(seen: dict[str, Any]) -> None:
         table.add_row(*(escape(cell) for cell in _cells(source, seen["rates"][source["name"]])))
     console.print(table)
     for line in seen["assumed"]:
-        console.print(f"assumed: {line}", markup=False, soft_wrap=True)
+        print_line(f"assumed: {line}")
     for rate in seen["rates"].values():
         if not rate["holds"]:
-            console.print(f"rate is off: {rate['text']}", style="bold yellow", markup=False, soft_wrap=True)
+            print_line(f"rate is off: {rate['text']}", style="bold yellow")
     if not seen["has_outcomes"]:
-        console.print(UNSEEN, markup=False, soft_wrap=True)
+        print_line(UNSEEN)
     for line in seen["notes"]:
-        stderr().print(f"note: {line}", style="yellow", markup=False, soft_wrap=True)
-    console.print(f"written to {seen['folder']}; next: endive replay {seen['folder']}", markup=False, soft_wrap=True)
+        print_aside(f"note: {line}", "yellow")
+    print_line(f"written to {seen['folder']}; next: endive replay {seen['folder']}")
 
 
 def _cells(source: dict[str, Any], rate: dict[str, Any]) -> tuple[str, ...]:

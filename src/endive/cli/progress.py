@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from rich.console import Console
@@ -32,28 +33,35 @@ def shown_step(is_quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 @contextlib.contextmanager
-def run_progress(duration_ms: float, console: Console | None = None) -> Iterator[ReportProgress | None]:
-    """A callable to report to while the block runs; None where nobody would see the bar."""
+def bar(
+    title: str, begin: str = "", total: float = 1.0, *, is_quiet: bool = False, console: Console | None = None
+) -> Iterator[Callable[..., None] | None]:
+    """A bar: a callable that takes what is ``completed`` and its ``description``; None where nobody would see it."""
     console = console or stderr()
-    if not console.is_terminal:
+    if is_quiet or not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=duration_ms * 1000.0)
-        start_s = time.monotonic()
-        last_s = start_s
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield partial(progress.update, progress.add_task(begin, total=total))
+
+
+@contextlib.contextmanager
+def run_progress(duration_ms: float, console: Console | None = None) -> Iterator[ReportProgress | None]:
+    """A callable to report to while the block runs; None where nobody would see the bar."""
+    with bar("simulating", total=duration_ms * 1000.0, console=console) as update:
+        start_s = last_s = time.monotonic()
 
         def report(simulated_us: int, txns: int) -> None:
             nonlocal last_s
             now_s = time.monotonic()
-            if now_s - last_s < _REFRESH_S:
+            if update is None or now_s - last_s < _REFRESH_S:
                 return
             last_s = now_s
             text = progress_text(simulated_us / 1e6, duration_ms / 1e3, txns, now_s - start_s)
-            bar.update(task, completed=simulated_us, description=text)
+            update(completed=simulated_us, description=text)
 
-        yield report
+        yield None if update is None else report
 
 
 def progress_text(simulated_s: float, duration_s: float, txns: int, elapsed_s: float) -> str:
@@ -65,13 +73,12 @@ def progress_text(simulated_s: float, duration_s: float, txns: int, elapsed_s: f
 
 
 @contextlib.contextmanager
-def counted_progress(title: str, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+def counted_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """A bar over a count of steps; a callable that does nothing where nobody would see it."""
-    console = console or stderr()
-    if not console.is_terminal:
-        yield lambda done, total: None
-        return
-    columns = (TextColumn(title), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=1)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with bar(title, "0 of 1") as update:
+
+        def report(done: int, total: int) -> None:
+            if update is not None:
+                update(completed=done, total=total, description=f"{done:,.0f} of {total:,.0f}")
+
+        yield report

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from endive.cli.console import stdout
+from endive.cli.console import print_line, stdout
 from endive.cli.options import AsJson, Overrides
 from endive.cli.progress import counted_progress
 from endive.cli.tables import new_table
@@ -86,7 +86,7 @@ def replay(
     for replayed, off in zip(replays, rates_off, strict=True):
         _print(replayed)
         if off:
-            stdout().print(f"As a configuration, with the sources' own clocks: {off}", markup=False, soft_wrap=True)
+            print_line(f"As a configuration, with the sources' own clocks: {off}")
 
 
 def replay_dict(replay: Replay) -> dict[str, Any]:
@@ -117,10 +117,10 @@ def _print(replay: Replay) -> None:
     console.print(table)
     silent = [source.name for source in replay.sources if not source.figures]
     if silent:
-        console.print(f"too few commits to compare: {', '.join(silent)}", markup=False, soft_wrap=True)
-    console.print(replay.verdict, markup=False, soft_wrap=True)
+        print_line(f"too few commits to compare: {', '.join(silent)}")
+    print_line(replay.verdict)
     if replay.pace.text:
-        console.print(f"{replay.pace.text} The replay goes by that.", markup=False, soft_wrap=True)
+        print_line(f"{replay.pace.text} The replay goes by that.")
 
 
 def _cells(figure: Figure, is_changed: bool) -> list[str]:

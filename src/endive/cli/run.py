@@ -7,17 +7,16 @@ In this order: configuration, places to write to, simulations, files, answer. Wh
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from endive.cli.console import print_json, print_note, with_note
 from endive.cli.options import AsJson, ConfigFile, Engine, EngineChoice, Overrides
 from endive.cli.progress import run_progress
-from endive.cli.replay_note import print_note, with_note
-from endive.config import SimulationConfig, load_simulation_config
+from endive.config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.errors import ConfigError, ObjectiveError, OutputError
 from endive.objectives import Objective
@@ -74,6 +73,8 @@ def run(
 
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
+    from endive.answers.run_answer import RunAnswer
+
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
     resolved, notes = _long_enough(config, given, slo)
     if not force:
@@ -82,26 +83,22 @@ def run(
         _write_read_sets(resolved, read_sets, force)
     objective = objective_of(resolved, slo)
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
+    result, samples, caveats = _simulate(resolved, objective, seeds, precision, engine, out, is_per_table)
     name = resolved.experiment.label or config.stem
-    if seeds is None and precision is None:
-        result, answer = _run_enough(resolved, objective, name, engine, out, is_per_table, notes)
-        document = {**result.to_json_dict(), **answer.judgement()}
-        if "by_table" in document["estimates"]:
-            document["by_table"] = answer.to_json_dict()["by_table"]
-        if not as_json:
-            document |= answer.to_json_dict()
-    else:
-        answer = _run_many(resolved, objective, name, seeds, precision, engine, is_per_table, out, notes)
-        document = answer.to_json_dict()
-    _print(config, answer, document, as_json, _bill_of(answer) if bill else None)
+    answer = RunAnswer(resolved, tuple(samples), objective, name, notes, caveats)
+    _print(config, answer, result, as_json, _bill_of(answer) if bill else None)
 
 
-def _print(config: Path, answer: RunAnswer, document: dict[str, Any], as_json: bool, bill: Bill | None) -> None:
+def _print(config: Path, answer: RunAnswer, first: SimulationResult | None, as_json: bool, bill: Bill | None) -> None:
     from endive.cli.run_text import print_answer, print_bill
 
+    document = {} if as_json and first is not None else answer.to_json_dict()
+    if first is not None:
+        document = {**first.to_json_dict(), **answer.judgement(), **document}
+        if "by_table" in document["estimates"]:
+            document["by_table"] = answer.to_json_dict()["by_table"]
     if as_json:
-        priced = document if bill is None else {**document, "bill": bill.to_json_dict()}
-        typer.echo(json.dumps(with_note(config, priced), allow_nan=False))
+        print_json(with_note(config, document if bill is None else {**document, "bill": bill.to_json_dict()}))
         return
     print_note(config)
     print_answer(answer, document)
@@ -153,36 +150,44 @@ def _write_read_sets(config: SimulationConfig, path: Path, force: bool) -> None:
 
 def _long_enough(path: Path, overrides: list[str], slo: str | None) -> tuple[SimulationConfig, tuple[str, ...]]:
     """The configuration, and what was chosen for it: a length for its runs, if it states none."""
-    from endive.answers.length import is_stated, long_enough
+    from endive.answers.length import long_enough
     from endive.answers.variation import base_of
 
-    config = load_simulation_config(path, overrides)
-    if is_stated(config):
-        return config, ()
-    base, note = long_enough(base_of(path, overrides), objective_of(config, slo))
-    return (config, ()) if note is None else (base.config, (note,))
+    base = base_of(path, overrides)
+    base, note = long_enough(base, objective_of(base.config, slo))
+    return base.config, () if note is None else (note,)
 
 
-def _run_enough(
+def _simulate(
     config: SimulationConfig,
     objective: Objective,
-    name: str,
+    seeds: int | None,
+    precision: str | None,
     engine: Engine,
     out: Path | None,
     is_per_table: bool,
-    notes: tuple[str, ...],
-) -> tuple[SimulationResult, RunAnswer]:
-    """The run with the seed of the configuration, and the answer of it and of as many more as tell how runs differ."""
+) -> tuple[SimulationResult | None, list[Sample], tuple[str, ...]]:
+    """The runs that are asked for, or as many as tell how runs differ: then also the result of the first of them."""
     from endive.answers.caveats import caveats_of
     from endive.answers.replicate import Replicator
-    from endive.answers.run_answer import RunAnswer
-    from endive.answers.run_count import take_enough
+    from endive.answers.run_count import replicate, take_enough
 
-    result, sample = _run_once(config, engine, out, is_per_table)
+    is_open = seeds is None and precision is None
+    is_kept = out is not None or config.simulation.output_path is not None
+    if is_kept and not is_open and (seeds != 1 or precision is not None):
+        place = "--out" if out is not None else "simulation.output_path"
+        raise OutputError(
+            f"{place} takes the txns of one run. Give --seeds 1, leave out --seeds and --precision to keep the first "
+            "of the runs that are taken, or use endive sweep."
+        )
+    wanted = None if precision is None else percentage(precision, "--precision")
     with Replicator(is_per_table=is_per_table) as replicator:
-        samples = take_enough(replicator, config, objective, sample)
-        caveats = caveats_of(config, samples, replicator)
-    return result, RunAnswer(config, tuple(samples), objective, name, notes, caveats)
+        if is_open or is_kept:
+            result, first = _run_once(config, engine, out, is_per_table)
+            samples = take_enough(replicator, config, objective, first) if is_open else [first]
+        else:
+            samples = replicate(replicator, config, objective, seeds=seeds, precision=wanted)
+        return result if is_open else None, samples, caveats_of(config, samples, replicator)
 
 
 def _run_once(
@@ -212,39 +217,6 @@ def _run_once(
         if folder is not None:
             folder.publish(result, config.to_toml(folder.path))
     return result, sink.sample(config.simulation.seed)
-
-
-def _run_many(
-    config: SimulationConfig,
-    objective: Objective,
-    name: str,
-    seeds: int | None,
-    precision: str | None,
-    engine: Engine,
-    is_per_table: bool,
-    out: Path | None,
-    notes: tuple[str, ...],
-) -> RunAnswer:
-    from endive.answers.caveats import caveats_of
-    from endive.answers.precision import Precision, replicate
-    from endive.answers.replicate import Replicator
-    from endive.answers.run_answer import RunAnswer
-
-    is_kept = out is not None or config.simulation.output_path is not None
-    if is_kept and (seeds != 1 or precision is not None):
-        place = "--out" if out is not None else "simulation.output_path"
-        raise OutputError(
-            f"{place} takes the txns of one run. Give --seeds 1, leave out --seeds and --precision to keep the first "
-            "of the runs that are taken, or use endive sweep."
-        )
-    wanted = None if precision is None else Precision(percentage(precision, "--precision"))
-    with Replicator(is_per_table=is_per_table) as replicator:
-        if is_kept:
-            samples = [_run_once(config, engine, out, is_per_table)[1]]
-        else:
-            samples = replicate(replicator, config, objective, seeds=seeds, precision=wanted)
-        caveats = caveats_of(config, samples, replicator)
-    return RunAnswer(config, tuple(samples), objective, name, notes, caveats)
 
 
 def percentage(text: str, option: str) -> float:

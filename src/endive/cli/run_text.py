@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from endive.answers.run_answer import outcome_text
-from endive.cli.console import stdout
+from endive.cli.console import print_line, stdout
 from endive.cli.tables import new_table, print_warnings, rate, total_tables
 from endive.objectives import MET, NOT_MET, Verdict, duration_text, field_at
 from endive.objectives.names import SOURCE, TABLE
@@ -39,7 +39,7 @@ def print_answer(answer: RunAnswer, document: Mapping[str, Any]) -> None:
         console.print(streams)
     print_verdict(answer.verdict)
     for sentence in answer.why:
-        console.print(Text(f"why  {sentence}"), soft_wrap=True)
+        print_line(f"why  {sentence}")
     for part in total_tables(document):
         console.print(part)
     print_warnings(console, document["warnings"])
@@ -51,7 +51,7 @@ def print_verdict(verdict: Verdict) -> None:
     style = _COLOURS.get(verdict.outcome, "bold yellow")
     console.print(Text.assemble("objective  ", verdict.objective.text, ": ", (verdict.outcome, style)), soft_wrap=True)
     for part in verdict.decisive:
-        console.print(Text(f"  {describe_verdict(part)}"), soft_wrap=True)
+        print_line(f"  {describe_verdict(part)}")
 
 
 def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:
@@ -84,7 +84,7 @@ def print_bill(bill: Bill) -> None:
     console = stdout()
     console.print(table)
     for note in bill.notes:
-        console.print(Text(note), soft_wrap=True)
+        print_line(note)
 
 
 def stream_table(answer: RunAnswer) -> Table | None:

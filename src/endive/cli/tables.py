@@ -16,9 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from endive.answers.format_words import ALWAYS_TOLD, ALWAYS_TOLD_OF_DELTA, is_delta, phase_name
-from endive.objectives.verdict_text import PER_HOUR_BELOW
+from endive.objectives.verdict_text import NOTHING, PER_HOUR_BELOW
 
-_NOTHING: Final = "-"
 _BAR_COLUMNS: Final = 24
 
 
@@ -156,7 +155,7 @@ def print_warnings(console: Console, warnings: Iterable[str]) -> None:
 
 def number(value: float | None, digits: int) -> str:
     """A figure with thousands separated, or a dash if there is none."""
-    return _NOTHING if value is None else f"{value:,.{digits}f}"
+    return NOTHING if value is None else f"{value:,.{digits}f}"
 
 
 def rate(per_s: float | None) -> str:
@@ -179,7 +178,7 @@ def ms(value: float | None) -> str:
 
 def share(value: float | None) -> str:
     """A part of one as a percentage."""
-    return _NOTHING if value is None else f"{100 * value:.1f} %"
+    return NOTHING if value is None else f"{100 * value:.1f} %"
 
 
 def deviation(ends: tuple[float, float], mean: float, text: Callable[[float | None], str], space: str = "") -> str:

@@ -5,7 +5,6 @@ The comparisons are made in ``endive.verification``, the pages from them in ``en
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, print_line, stdout
 from endive.cli.options import AsJson
 from endive.cli.progress import shown_step
 from endive.cli.tables import new_table
@@ -84,7 +83,7 @@ def verify(
     if pages is not None:
         pages.write(outcomes)
     if as_json:
-        typer.echo(json.dumps(verification_dict(outcomes), allow_nan=False))
+        print_json(verification_dict(outcomes))
     else:
         _print_verdict(outcomes, out)
     if not all(outcome.holds for outcome in outcomes):
@@ -110,7 +109,7 @@ def _verify_dataset(suite: str | None, folder: Path | None, as_json: bool, every
         tell("deriving every figure from txns")
         outcome = check_dataset(folder, session)
     if as_json:
-        typer.echo(json.dumps(verification_dict([outcome]), allow_nan=False))
+        print_json(verification_dict([outcome]))
     else:
         _print(outcome, every)
         _print_verdict([outcome], None)
@@ -159,7 +158,7 @@ def _run(chosen: list[Suite], options: Options) -> Iterator[Outcome]:
 
 def _print_list(suites: list[Suite], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({suite.name: suite.title for suite in suites}))
+        print_json({suite.name: suite.title for suite in suites})
         return
     table = new_table("", show_header=False)
     for suite in suites:
@@ -234,7 +233,7 @@ def _print_verdict(outcomes: list[Outcome], out: Path | None) -> None:
     console = stdout()
     console.print(Text.assemble((word, _STYLES[word]), f": {', '.join(counts)}"), soft_wrap=True)
     if out is not None:
-        console.print(f"pages in {out}", markup=False, soft_wrap=True)
+        print_line(f"pages in {out}")
 
 
 def line(check: Check) -> str:

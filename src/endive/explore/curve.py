@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from endive.answers.limit import Limit, find_limit
-from endive.answers.limit_text import limit_sentence
 from endive.answers.variation import Base
 from endive.errors import ConfigError, ObjectiveError
 from endive.explore.charts import ALONG, XMark, section_event, with_marks
@@ -152,7 +151,7 @@ def _event(asked: Along, progress: Progress) -> dict[str, Any]:
         "name": section.material.layout.x.name if section.material.layout.x else asked.key,
         "now": progress.now,
         "seeds": progress.seeds,
-        "limit": None if limit is None else limit_sentence(limit),
+        "limit": None if limit is None else limit.sentence,
         "note": " ".join([progress.note, *(limit.notes if limit else ())]).strip(),
         **section_event(section, progress.marks(section) if is_curve else ()),
     }
@@ -165,5 +164,5 @@ def _report(progress: Progress) -> Report:
         return made
     marks = progress.marks(section)
     charts = tuple(with_marks(chart, marks) if chart.id in ALONG else chart for chart in section.charts)
-    notes = [*made.notes, progress.note or (limit_sentence(progress.limit) if progress.limit else "")]
+    notes = [*made.notes, progress.note or (progress.limit.sentence if progress.limit else "")]
     return replace(made, sections=(replace(section, charts=charts),), notes=tuple(note for note in notes if note))

@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from endive.answers.advice.advise import SEEDS, Advised, advise_on
-from endive.answers.advice.advise_text import advice_sentence
+from endive.answers.advice.advise import SEEDS, Advised, advice_sentence, advise_on
 from endive.answers.compare import Comparison, compare_bases
-from endive.answers.compare_page import difference_words, html_table, signed_estimate
+from endive.answers.compare_page import difference_cells, html_table, signed_estimate
 from endive.answers.estimates import pooled_figures
 from endive.answers.limit import TOLERANCE, Limit, find_limit
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX
-from endive.answers.limit_text import limit_sentence, value_text
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import Sample
 from endive.answers.stories.explain import Explanation, explain_base
@@ -127,10 +125,10 @@ class LimitAnswer(_Shown):
         return self.found.low, self.found.high
 
     def _sentence(self) -> str:
-        return " ".join([limit_sentence(self.found), *self.found.notes])
+        return " ".join([self.found.sentence, *self.found.notes])
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        rows = [(value_text(self.found, p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
+        rows = [(self.found.text_of(p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
         return (self.found.key, "objective", "seeds"), rows
 
     def _caveats(self) -> Sequence[str]:
@@ -176,16 +174,7 @@ class ComparisonAnswer(_Shown):
         return " ".join([f"{self.found.seeds} seeds, the same for both. {keys}", *self.found.notes])
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        rows = [
-            (
-                str(row.subject),
-                figure_text(row.subject.field, row.a.value),
-                figure_text(row.subject.field, row.b.value),
-                difference_words(row),
-                row.outcome,
-            )
-            for row in self.found.differences
-        ]
+        rows = [difference_cells(row) for row in self.found.differences]
         return ("figure", "A", "B", "B less A", "B is"), rows
 
     def _caveats(self) -> Sequence[str]:

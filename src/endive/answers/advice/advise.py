@@ -28,8 +28,10 @@ from endive.config.availability import AVAILABLE, HYPOTHETICAL, NEEDS
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, Verdict
+from endive.objectives.certainty import certainty_text
 from endive.objectives.names import ALL
 from endive.objectives.tree import Constant
+from endive.objectives.verdict_text import describe_verdict, figure_text
 
 SEEDS: Final = 16
 SEEDS_MOST: Final = 64  # of a change that would meet the objective, if only that could be told
@@ -37,6 +39,7 @@ TXNS_MOST: Final = 4_000_000  # of all its runs
 TOLD: Final = 3  # changes that get more seeds
 PAIRED: Final = 2  # of the best levers
 PARTNERS: Final = 6  # of each
+NAMED: Final = 3
 _OUTCOMES: Final = {MET: 0, CANNOT_TELL: 1, NOT_MET: 2}
 _HAD: Final = {AVAILABLE: 0, NEEDS: 1, HYPOTHETICAL: 2}
 
@@ -70,19 +73,13 @@ class Advice:
     def effort(self) -> tuple[int, int, int]:
         """What it takes, to be compared: whether it can be had, how many changes, how deep the deepest goes."""
         had = max((_HAD[lever.had] for lever in self.levers), default=0)
-        deepest = max((lever.effort for lever in self.levers), default=0)
-        return had, deepest, len(self.levers)
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether the effect is surely not nothing."""
-        low, high = self.effect.low, self.effect.high
-        return low is not None and high is not None and (low > 0.0 or high < 0.0)
+        return had, max((lever.effort for lever in self.levers), default=0), len(self.levers)
 
     @property
     def helps(self) -> bool:
         """Whether it surely brings the figure closer to the objective."""
-        return self.gain > 0.0 and self.is_sure
+        low, high = self.effect.low, self.effect.high
+        return self.gain > 0.0 and low is not None and high is not None and (low > 0.0 or high < 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +294,7 @@ def _find_partners(asked: _Asked, one: Change, others: Sequence[Change]) -> list
         if other.lever.name == one.lever.name or _family(other) in partners or len(partners) == PARTNERS:
             continue
         words = f"{one.offer.words} + {other.offer.words}"
-        offer = Offer(words=words, keys={**one.offer.keys, **other.offer.keys})
+        offer = Offer(words, {**one.offer.keys, **other.offer.keys})
         pair = change_of(asked.base, other.lever, offer)
         if pair is not None:
             partners[_family(other)] = pair
@@ -342,18 +339,39 @@ def _rank(found: Sequence[Advice]) -> tuple[Advice, ...]:
     greatest = max((advice.gain for advice in found), default=0.0)
 
     def rank(advice: Advice) -> tuple[object, ...]:
-        is_met = advice.verdict.outcome == MET
-        tenths = 0 if is_met or greatest <= 0.0 else -round(10.0 * max(advice.gain, -greatest) / greatest)
-        holds = advice.verdict.outcome == CANNOT_TELL and not advice.verdict.holds
-        is_hypothetical = advice.effort[0] == _HAD[HYPOTHETICAL]
+        outcome = advice.verdict.outcome
+        is_even = outcome == MET or greatest <= 0.0
         return (
-            is_hypothetical,
-            _OUTCOMES[advice.verdict.outcome],
-            holds,
-            tenths,
+            advice.effort[0] == _HAD[HYPOTHETICAL],
+            _OUTCOMES[outcome],
+            outcome == CANNOT_TELL and not advice.verdict.holds,
+            0 if is_even else -round(10.0 * max(advice.gain, -greatest) / greatest),
             advice.effort,
             advice.found.value is None,
             -advice.gain,
         )
 
     return tuple(sorted(found, key=rank))
+
+
+def advice_sentence(found: Advised) -> str:
+    """Whether anything has to change, and what would do it."""
+    field = found.subject.field
+    now = figure_text(field, found.now.found.value)
+    if found.now.verdict.outcome == MET:
+        return f"{found.objective} is met as it is: {found.subject} is {now}."
+    if found.enough:
+        least, *others = [advice.words for advice in found.enough[:NAMED]]
+        also = f" So would: {'; or '.join(others)}." if others else ""
+        return f"{found.subject} is {now}. The least that meets {found.objective}: {least}.{also}"
+    best = found.advice[0]
+    reached = figure_text(field, best.found.value)
+    if found.now.verdict.outcome == CANNOT_TELL:
+        said = describe_verdict(found.now.verdict.decisive[0])
+        more = f"Simulate longer (simulation.duration_ms) or give more --seeds than {found.seeds}"
+        helps = f" Most helps: {best.words} ({reached})." if best.helps else ""
+        return f"{said}. {more}.{helps}"
+    nothing = f"Nothing that was tried surely meets {found.objective}"
+    told = certainty_text(best.verdict.decisive[0])
+    helps = f"most helps: {best.words} ({reached}, {told})" if best.helps else "and nothing surely helps"
+    return f"{found.subject} is {now}. {nothing}; {helps}."

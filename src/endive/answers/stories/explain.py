@@ -6,13 +6,15 @@ A txn's story lives in ``endive.answers.stories.story``, its timeline in ``endiv
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import numpy as np
+import pyarrow as pa
+
 from endive.answers.caveats import caveats_of
 from endive.answers.length import long_enough
-from endive.answers.run_records import Records
 from endive.answers.sample import SampleSink
 from endive.answers.stories.journal import Journal, journal_of
 from endive.answers.stories.story import Stories, Story
@@ -26,6 +28,32 @@ from endive.results.schema import TRANSACTION_SCHEMA
 CHOSEN_MAX: Final = 100
 ANNOUNCED_TXNS: Final = 50_000  # of one run: more take the reference engine a minute or longer
 BLAME_TXNS_MAX: Final = 200_000  # of one run: the reference engine tells, and all of it takes its time
+
+
+class Records(Mapping[int, Mapping[str, Any]]):
+    """The txns of a run by id, as records made when they are asked for: a run has a million, a story needs a few."""
+
+    def __init__(self, transactions: pa.Table) -> None:
+        self._table = transactions.combine_chunks()
+        self._ids = self._table["txn_id"].to_numpy()
+
+    def __getitem__(self, txn_id: int) -> Mapping[str, Any]:
+        place = int(np.searchsorted(self._ids, txn_id))
+        if place == len(self._ids) or self._ids[place] != txn_id:
+            raise KeyError(txn_id)
+        record: Mapping[str, Any] = self._table.slice(place, 1).to_pylist()[0]
+        return record
+
+    def __iter__(self) -> Iterator[int]:
+        return (int(txn_id) for txn_id in self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def columns(self, *names: str) -> list[dict[str, Any]]:
+        """These columns of every txn, in the order of their ids."""
+        rows: list[dict[str, Any]] = self._table.select(list(names)).to_pylist()
+        return rows
 
 
 @dataclass(frozen=True, slots=True)

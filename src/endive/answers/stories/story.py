@@ -19,6 +19,8 @@ from endive.rng import POINTER_READ, REFRESH, START_READ, STATUS_READ
 from endive.vocabulary import DELETE, KINDS_OF, OBJECTS, OPERATIONS, PHASES
 
 RIVALS_TOLD: Final = 3
+_GIVEN_UP: Final = "gives up a request that the store throttled at every try"
+_LOCK_WORDS: Final = {"catalog create": "call for the table's lock", "catalog delete": "release of the lock"}
 FAILURES: Final = {
     "validation_exception": "finds that a rival changed the same data: a real conflict",
     "history_expired": "finds that part of the history it must look through was expired",
@@ -80,21 +82,16 @@ class Story:
     @property
     def lines(self) -> list[str]:
         """The story, line by line; times count from the txn's submission."""
-        return [
-            _head(self.record),
-            *_work(self),
-            *_attempt_lines(self),
-            *_moved(self),
-            _end(self.record),
-            *_bill(self.record),
-        ]
+        record = self.record
+        head = f"txn {record['txn_id']}: {record['kind']} of {record['source']}"
+        head += f", submitted at {record['submit_ms'] / 1000:,.3f} s"
+        return [head, *_work(self), *_attempt_lines(self), *_moved(self), _end(record), *_bill(record)]
 
 
 class Stories:
     """Tells the stories of one run's txns."""
 
     def __init__(self, journal: Journal, records: Mapping[int, Mapping[str, Any]]) -> None:
-        self._journal = journal
         self._records = records
         installed = sorted((swap for swap in journal.swaps if swap.is_installed), key=lambda swap: swap.evaluated_us)
         self._by_table: dict[int, list[Swap]] = {}
@@ -103,10 +100,12 @@ class Stories:
                 self._by_table.setdefault(table, []).append(swap)
         self._instants = {table: [swap.evaluated_us for swap in swaps] for table, swaps in self._by_table.items()}
         self._of_txn: dict[int, tuple[list[Look], list[Swap], list[Any]]] = {}
-        entries_of: tuple[Sequence[Any], ...] = (journal.looks, journal.swaps, journal.requests)
-        for place, entries in enumerate(entries_of):
-            for entry in entries:
-                self._of_txn.setdefault(_txn_of(entry), ([], [], []))[place].append(entry)
+        for look in journal.looks:
+            self._of_txn.setdefault(look.txn_id, ([], [], []))[0].append(look)
+        for swap in journal.swaps:
+            self._of_txn.setdefault(swap.txn_id, ([], [], []))[1].append(swap)
+        for request in journal.requests:
+            self._of_txn.setdefault(request[1], ([], [], []))[2].append(request)
 
     def of(self, txn_id: int) -> Story:
         """The story of one txn."""
@@ -195,11 +194,6 @@ def _over_us(number: int, record: Mapping[str, Any], end_us: int) -> int:
     return max(end_us, round(record["end_ms"] * 1000.0)) if is_last else end_us
 
 
-def _txn_of(entry: Any) -> int:
-    """Whose entry it is; a request is a plain tuple."""
-    return int(entry[1] if isinstance(entry, tuple) else entry.txn_id)
-
-
 def _steps(sent: list[Any], end_us: int) -> tuple[Step, ...]:
     """Requests grouped while object and operation stay the same; a group lasts until the next one begins."""
     groups: list[tuple[int, str, int]] = []
@@ -220,11 +214,6 @@ def _at(story_us: int, record: Mapping[str, Any]) -> str:
     return f"+{(story_us / 1000.0 - record['submit_ms']) / 1000.0:,.3f} s"
 
 
-def _head(record: Mapping[str, Any]) -> str:
-    who = f"txn {record['txn_id']}: {record['kind']} of {record['source']}"
-    return f"{who}, submitted at {record['submit_ms'] / 1000:,.3f} s"
-
-
 def _work(story: Story) -> list[str]:
     record = story.record
     tries = f"{story.throttled_loading} tr{'y' if story.throttled_loading == 1 else 'ies'}"
@@ -236,7 +225,7 @@ def _work(story: Story) -> list[str]:
         return [*lines, "  still at work when the simulation ended"]
     if record["reason"] == "table_moved":
         return [*lines, "  loads the table and works, and never begins to commit"]
-    return [*lines, f"  {_given_up()}, before it has loaded the table"]
+    return [*lines, f"  {_GIVEN_UP}, before it has loaded the table"]
 
 
 def _moved(story: Story) -> list[str]:
@@ -310,7 +299,7 @@ def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
 def _verdict(attempt: Attempt, record: Mapping[str, Any]) -> str:
     window = duration_text((attempt.decided_us - attempt.base_us) / 1000.0)
     if attempt.is_given_up:
-        return f"{_given_up()}; nothing was swapped, and what it has written stays"
+        return f"{_GIVEN_UP}; nothing was swapped, and what it has written stays"
     if attempt.failed_of is not None:
         counts = Counter((rival.kind, rival.source) for rival in attempt.rivals)
         since = ", ".join(f"{count:,} {kind} of {source}" for (kind, source), count in counts.most_common())
@@ -330,13 +319,6 @@ def _verdict(attempt: Attempt, record: Mapping[str, Any]) -> str:
     more = len(attempt.rivals) - RIVALS_TOLD
     others = f" and {more} more" if more > 0 else ""
     return f"refused: overtaken in its hazard window of {window} by {told}{others}; {lost} lost"
-
-
-_LOCK_WORDS: Final = {"catalog create": "call for the table's lock", "catalog delete": "release of the lock"}
-
-
-def _given_up() -> str:
-    return "gives up a request that the store throttled at every try"
 
 
 def _lost(attempt: Attempt) -> str:

@@ -5,13 +5,11 @@ The profiles are ``endive.config.catalog_profile``'s.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import typer
 from rich.markup import escape
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import ms, new_table
 from endive.config.catalog_profile import CATALOGS, CatalogProfile, catalog_profile
@@ -21,26 +19,18 @@ def catalogs(as_json: AsJson = False) -> None:
     """List the catalog services by name, with the latency of a request, how well it is known and who says so."""
     profiles = [catalog_profile(name) for name in CATALOGS]
     if as_json:
-        typer.echo(json.dumps({profile.name: _profile_dict(profile) for profile in profiles}))
+        print_json({profile.name: _profile_dict(profile) for profile in profiles})
     else:
         _print_all(profiles)
 
 
 def _profile_dict(profile: CatalogProfile) -> dict[str, Any]:
-    p50_ms, p95_ms, p99_ms = _quantiles_ms(profile)
+    quantiles = zip(("p50_ms", "p95_ms", "p99_ms"), _quantiles_ms(profile), strict=True)
     return {
-        "name": profile.name,
-        "title": profile.title,
-        "description": profile.description,
-        "flavour": profile.flavour,
+        **{key: getattr(profile, key) for key in ("name", "title", "description", "flavour")},
         "latency": profile.latency.to_table(),
-        "p50_ms": p50_ms,
-        "p95_ms": p95_ms,
-        "p99_ms": p99_ms,
-        "known": profile.known,
-        "source": profile.source,
-        "mechanism": profile.mechanism,
-        "borrowed_from": profile.borrowed_from,
+        **dict(quantiles),
+        **{key: getattr(profile, key) for key in ("known", "source", "mechanism", "borrowed_from")},
     }
 
 

@@ -5,13 +5,12 @@ The figures are those of the profiles, each with its source.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import ms, new_table, number
 from endive.config.reading.former_names import present_vintage
@@ -40,13 +39,13 @@ def providers(
     if name is not None:
         profile = load_profile(name, figures)
         if as_json:
-            typer.echo(json.dumps(profile_dict(profile)))
+            print_json(profile_dict(profile))
         else:
             _print_one(profile)
         return
     profiles = [load_profile(each, figures) for each in list_profiles(figures)]
     if as_json:
-        typer.echo(json.dumps({profile.name: profile_dict(profile) for profile in profiles}))
+        print_json({profile.name: profile_dict(profile) for profile in profiles})
     else:
         _print_all(profiles)
 
@@ -56,10 +55,7 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
     from endive.storage import OBJECTS, OPERATIONS
 
     return {
-        "name": profile.name,
-        "title": profile.title,
-        "description": profile.description,
-        "vintage": profile.vintage,
+        **{key: getattr(profile, key) for key in ("name", "title", "description", "vintage")},
         "capabilities": [OPERATIONS[op] for op in sorted(profile.capabilities)],
         "figures": [row._asdict() for row in profile.describe()],
         "min_latency_ms": profile.min_latency_ms,

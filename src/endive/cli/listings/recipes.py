@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from endive.cli.console import stdout
+from endive.cli.console import print_json, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import new_table
 from endive.config import Recipe
@@ -33,7 +32,7 @@ def recipes(
         raise ConfigError(f"no recipe is called '{name}'.{hint} Choose one of: {', '.join(known)}.")
     if as_json:
         chosen = {each: asdict(recipe) for each, recipe in known.items() if name in (None, each)}
-        typer.echo(json.dumps(chosen if name is None else chosen[name]))
+        print_json(chosen if name is None else chosen[name])
     elif name is None:
         _print_all(list(known.values()))
     else:

@@ -5,16 +5,15 @@ The tables are made in ``endive.pipeline.analysis``; how they look on a terminal
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from endive.cli import options
-from endive.cli.console import stdout
+from endive.cli.console import print_json, print_line, stdout
 from endive.cli.progress import shown_step
+from endive.cli.tables import print_warnings
 from endive.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def analyze(
     with session_on_demand("endive analyze", master=master, conf=settings) as session, shown_step(quiet) as tell:
         analysis = run_analysis(folder, session, bins=bins, load=load, slo=slo, tell=tell)
     if as_json or form is Format.JSON:
-        typer.echo(json.dumps(analysis_dict(analysis), allow_nan=False))
+        print_json(analysis_dict(analysis))
     elif form is Format.CSV:
         typer.echo(_csv(analysis, table), nl=False)
     else:
@@ -102,8 +101,7 @@ def _print(found: Analysis) -> None:
     console = stdout()
     for part in shown(found, console):
         console.print(part)
-    for line in warning_lines(found.tables["warnings"].to_pylist()):
-        console.print(Text.assemble(("warning: ", "bold yellow"), line))
+    print_warnings(console, warning_lines(found.tables["warnings"].to_pylist()))
     if (theirs := found.index["model_version"]) != MODEL_VERSION:
         console.print(f"Results of model version {theirs}; this is {MODEL_VERSION}.", markup=False)
-    console.print(f"{len(found.tables)} tables in {found.folder}", markup=False, soft_wrap=True)
+    print_line(f"{len(found.tables)} tables in {found.folder}")

@@ -11,10 +11,9 @@ from typing import Annotated
 
 import typer
 
-from endive.cli.console import stdout
+from endive.cli.console import print_aside, print_line, stdout
 from endive.cli.options import Quiet, Slo
 from endive.cli.progress import shown_step
-from endive.cli.studies.sweep import print_note
 from endive.cli.tables import print_warnings
 from endive.errors import ConfigError
 
@@ -85,13 +84,13 @@ def draw(
     if figures is not None:
         written = write_figures(report, figures)
         if not quiet:
-            print_note(f"{len(written)} files in {figures}")
+            print_aside(f"{len(written)} files in {figures}")
     for note in report.notes:
-        console.print(f"note: {note}", markup=False, soft_wrap=True)
+        print_line(f"note: {note}")
     for line in report.lines():
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(line)
     print_warnings(console, report.unsaid())
-    console.print(f"{path} ({size / 1e6:.1f} MB)", markup=False, soft_wrap=True)
+    print_line(f"{path} ({size / 1e6:.1f} MB)")
 
 
 def _draw_run(folder: Path, out: Path | None, slo: str | None) -> None:
@@ -106,7 +105,7 @@ def _draw_run(folder: Path, out: Path | None, slo: str | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text.encode())
     for line in (*lines, f"{path} ({len(text.encode()) / 1e6:.1f} MB)"):
-        stdout().print(line, markup=False, soft_wrap=True)
+        print_line(line)
 
 
 def require_vega() -> None:
@@ -131,6 +130,6 @@ def _analyse_if_needed(folder: Path, slo: str | None, *, quiet: bool) -> None:
     from endive.pipeline.spark.session import session_on_demand
 
     if not quiet:
-        print_note(f"{why}: analysing it")
+        print_aside(f"{why}: analysing it")
     with session_on_demand("endive analyze", conf=SETTINGS) as session, shown_step(quiet) as tell:
         analyze(folder, session, slo=slo, tell=tell)

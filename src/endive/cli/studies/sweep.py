@@ -17,8 +17,9 @@ from rich.markup import escape
 from rich.text import Text
 
 from endive.cli import options
-from endive.cli.console import stderr, stdout
+from endive.cli.console import print_aside, print_line, stderr, stdout
 from endive.cli.options import Detail, Engine
+from endive.cli.progress import bar
 from endive.cli.tables import new_table, size
 from endive.config.study import load_study
 from endive.config.toml_text import value_text
@@ -165,7 +166,7 @@ def sweep_study(
             )
         except KeyboardInterrupt:
             if not quiet:
-                print_note(f"What was finished is kept in {place_of(out)}; the same command goes on from there.")
+                print_aside(f"What was finished is kept in {place_of(out)}; the same command goes on from there.")
             raise
 
 
@@ -175,26 +176,13 @@ def exit_if_failed(outcome: SweepOutcome) -> None:
         raise typer.Exit(EXIT_SOME_FAILED)
 
 
-def print_note(text: str) -> None:
-    """A line beside the answer."""
-    stderr().print(text, soft_wrap=True, markup=False)
-
-
 # ---- progress ----------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _bar(*, quiet: bool) -> Iterator[Progress | None]:
     """A bar on a terminal, nothing where nobody looks."""
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    console = stderr()
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting Spark", total=1.0)
+    with bar("simulating", "starting Spark", is_quiet=quiet) as update:
         begin_s: float | None = None
 
         def report(standing: Standing) -> None:
@@ -202,9 +190,10 @@ def _bar(*, quiet: bool) -> Iterator[Progress | None]:
             if begin_s is None and standing.has_begun:
                 begin_s = time.monotonic()
             elapsed_s = 0.0 if begin_s is None else time.monotonic() - begin_s
-            bar.update(task, completed=standing.share_done, description=standing_text(standing, elapsed_s))
+            if update is not None:
+                update(completed=standing.share_done, description=standing_text(standing, elapsed_s))
 
-        yield report
+        yield None if update is None else report
 
 
 def standing_text(standing: Standing, elapsed_s: float) -> str:
@@ -240,7 +229,7 @@ def warn_if_long(planned: PlannedStudy, master: str | None, engine: Engine, deta
         return
     guess = estimate(planned.runs, cores=cores, engine=engine.value, detail=detail.value)
     if guess.wall_s >= _LONG_S:
-        print_note(
+        print_aside(
             f"{planned.study.name} takes about {duration(guess.wall_s)} on {cores} cores that do nothing else "
             f"({duration(guess.cpu_s)} of processor time). Stopped with Ctrl-C, the same command goes on."
         )
@@ -277,7 +266,7 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
         f"time) and {size(round(guess.transactions_bytes))} of Parquet ({basis})"
     )
     for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(line)
     if out is not None:
         _print_present(planned, out)
 
