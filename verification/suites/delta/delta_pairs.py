@@ -14,8 +14,6 @@ from verification.suites.delta.delta_recording import RS, SPARK, read
 from verification.suites.delta.modelled_story import CLIENTS, DATA_FILES, configuration, play_out
 from verification.suites.java.modelled_victim import Moments
 
-SUITE: Final = "delta"
-COMMAND: Final = "endive verify delta"
 ALL_FILES: Final = DATA_FILES // 2  # of a partition
 ISOLATIONS: Final = {
     "Serializable": "serializable",
@@ -73,7 +71,6 @@ _SPARK: Final = {
     "optimize, p = 9": Does("optimize", 1, "EF"),
 }
 OPERATIONS: Final = {RS: _RS, SPARK: _SPARK}
-PARTS: Final = {RS: "delta-rs verdicts", SPARK: "delta spark verdicts"}
 UNLIKE: Final = {
     (SPARK, "update, by id alone", "delete, all of p = 9"): "files that statistics exclude are not read; the model's "
     "statement without a partition column has read the table",
@@ -150,11 +147,8 @@ def outcome_of(client: str, intro: str, options: Options) -> Outcome:
     checks = tuple(compare(client, cell, told) for cell, told in judged.items())
     versions = {key: document[key] for key in ("deltalake", "delta", "spark") if key in document}
     return Outcome(
-        suite=SUITE,
-        part=PARTS[client],
         intro=intro,
         checks=checks,
-        command=COMMAND,
         provenance=provenance(
             **versions, recorded=document["date"], cells=len(checks), not_modelled=len(cells) - len(judged)
         ),

@@ -26,10 +26,7 @@ from verification.suites.delta.delta_recording import (
 )
 from verification.suites.delta.modelled_story import Played, play_story
 
-SUITE: Final = "delta"
-COMMAND: Final = "endive verify delta"
-PARTS: Final = {RS: "delta-rs requests", SPARK: "delta spark requests"}
-HELD_OUT: Final = "delta-rs held out"
+NAMES: Final = {RS: "delta-rs", SPARK: "delta spark"}
 LOAD: Final = "load"
 # Of a checkpoint that was found by a listing Delta Spark reads two ranges more; the model forgets it after the load.
 FOUND_TWICE: Final = "checkpoint.read 5 real, 3 simulated"
@@ -48,13 +45,10 @@ def outcome_of(client: str, intro: str, remarks: str, options: Options, what: st
     checks = [check for story, each in told.items() for check in compare(client, story, each)]
     versions = {key: document[key] for key in ("deltalake", "delta", "spark") if key in document}
     return Outcome(
-        suite=SUITE,
-        part=PARTS[client] if what == "requests" else HELD_OUT,
         intro=intro,
         checks=tuple(checks),
-        tables=(_sequences(PARTS[client], document["entries"]),) if what == "requests" else (),
+        tables=(_sequences(NAMES[client], document["entries"]),) if what == "requests" else (),
         remarks=remarks,
-        command=COMMAND,
         provenance=provenance(**versions, recorded=document["date"], stories=len(told)),
     )
 
@@ -119,12 +113,12 @@ def _commits(client: str, story: Story) -> int:
     return CHECKPOINTED_COMMITS if client == RS and story.interval else BASE_COMMITS[client]
 
 
-def _sequences(part: str, entries: dict[str, Any]) -> Table:
+def _sequences(name: str, entries: dict[str, Any]) -> Table:
     """What was asked for, in its order."""
     rows = tuple((key, ", ".join(told["requests"])) for key, told in entries.items() if "times" not in key)
     note = "`|` joins requests under way together; `commit+1` is the commit file after the table's version."
     return Table(
-        title=f"Requests of {part.removesuffix(' requests')} as recorded",
+        title=f"Requests of {name} as recorded",
         headings=("story", "requests"),
         rows=rows,
         note=note,

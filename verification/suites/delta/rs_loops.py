@@ -15,9 +15,6 @@ from verification.suites.load.closed_checks import FIGURES, GROUPS, GROUPS_QUICK
 from verification.suites.load.load_model import simulate_closed
 from verification.suites.load.measurement import Figures
 
-SUITE: Final = "delta"
-PART: Final = "delta-rs load"
-COMMAND: Final = "endive verify delta"
 KEEP: Final = "keep"
 QUICK_WRITERS: Final = 4
 BASE_COMMITS: Final = 3
@@ -70,13 +67,10 @@ def run(options: Options) -> Outcome:
     cells = [cell for cell in document["cells"] if not options.is_quick or _is_quick(cell)]
     checks = [check for cell in cells for check in compare(document, cell, options)]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
         tables=(measured_table(document, cells), repeats_table(document, cells, "delta-rs")),
         remarks=REMARKS,
-        command=COMMAND,
         provenance=provenance(
             deltalake=document["deltalake"], measured=document["date"], cores=document["cores"], cells=len(cells)
         ),

@@ -20,9 +20,6 @@ from verification.suites.java.modelled_victim import RIVAL_GAP_MS, VICTIM, Momen
 from verification.suites.java.request_recording import DATA, line_of
 from verification.suites.java.request_trace import VALIDATION_EXCEPTION
 
-SUITE: Final = "requests"
-PART: Final = "spark looks"
-COMMAND: Final = "endive verify requests"
 RECORDING: Final = DATA / "spark_looks_1.10.0.json"
 MOVED: Final = "table_moved"
 ENDS: Final = {"IllegalStateException": MOVED, "ValidationException": VALIDATION_EXCEPTION}
@@ -60,11 +57,8 @@ def run(options: Options) -> Outcome:
     release = line_of(document["iceberg"])
     checks = [compare(key, entry, release) for key, entry in document["entries"].items()]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
-        command=COMMAND,
         provenance=provenance(
             iceberg=document["iceberg"], spark=document["spark"], recorded=document["date"], cells=len(checks)
         ),

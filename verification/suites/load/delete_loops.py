@@ -16,9 +16,6 @@ from verification.suites.load.loops import DATA_FILES, DELETE, TOUCHED, Loop, de
 from verification.suites.load.measurement import DELETES_FILE, read_load
 from verification.suites.sampling import doubt, share_error_percent, standard_error
 
-SUITE: Final = "requests"
-PART: Final = "delete loops"
-COMMAND: Final = "endive verify requests"
 ALLOWED_POINTS: Final = 10.0  # as the requirement says that asked for them
 INTRO: Final = """
 Three writers in a loop, as Spark's merge-on-read DELETE commits: each loads the table, works for 0.3 s, deletes rows of
@@ -39,12 +36,9 @@ def run(options: Options) -> Outcome:
     groups = GROUPS_QUICK if options.is_quick else GROUPS
     played = [(loop, *play(document, loop, groups)) for loop in delete_loops()]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(compare(*each) for each in played),
         tables=(_table(document, played),),
-        command=COMMAND,
         provenance=provenance(iceberg=document["iceberg"], measured=document["date"], machine=document["machine"]),
     )
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance, skipped
+from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance
+from verification import rigs
 from verification.suites.java.scenario import Operation
-from verification.suites.live import IcebergMissingError, rigs
 from verification.suites.load import load_model
 from verification.suites.load.cells import beside_cells
 from verification.suites.load.closed_checks import (
@@ -25,9 +25,6 @@ from verification.suites.load.closed_checks import (
 from verification.suites.load.measurement import Figures, ended, latencies, measured, pointer_ms, read_load
 from verification.suites.sampling import doubt, mean_error, share_error_percent
 
-SUITE: Final = "load"
-PART: Final = "java"
-COMMAND: Final = "endive verify load"
 BESIDE_SEEDS: Final = 8
 BESIDE_SEEDS_QUICK: Final = 2
 
@@ -54,23 +51,17 @@ more than 16 writers.
 def run(options: Options) -> Outcome:
     """Hold the model against the measurement, or against a new one."""
     if options.is_live:
-        try:
-            document = rigs().java_load(options.iceberg_jars, is_quick=options.is_quick)
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        document = rigs.java_load(options.iceberg_jars, is_quick=options.is_quick)
     else:
         document = read_load()
     closed = [_closed_cell(document, writers, options) for writers in document["closed"]]
     beside = [_beside_cell(document, *cell, options) for cell in beside_cells() if cell[0] in document["beside"]]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(check for checks in [*(checks for checks, _ in closed), *beside] for check in checks),
         tables=(_attempts_table(document, [cell for _, cell in closed]), _beyond_table(document)),
         figures=(_figure(document, [cell for _, cell in closed]),),
         remarks=REMARKS,
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=document["iceberg"],
             measured=document["date"],

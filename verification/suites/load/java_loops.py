@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from endive.config import parse_config
 from endive.simulation import Simulation
-from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+from verification import rigs
 from verification.suites.java.request_recording import line_of
-from verification.suites.live import IcebergMissingError, rigs
 from verification.suites.load import load_model
 from verification.suites.load.cells import BASE_SNAPSHOTS
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
@@ -39,9 +39,6 @@ from verification.suites.load.measurement import (
     statement_ms,
 )
 
-SUITE: Final = "load"
-PART: Final = "java loops"
-COMMAND: Final = "endive verify load"
 LIVE: Final = (15.0, 4)  # seconds of a run, and how many
 LIVE_QUICK: Final = (5.0, 2)
 KINDS: Final = {
@@ -79,25 +76,17 @@ the mix the model cannot be told so, and compactions there are shown without a v
 
 def run(options: Options) -> Outcome:
     """Hold the model against the measurement, or against a new one."""
+    loops = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
     if options.is_live:
-        try:
-            how_long = LIVE_QUICK if options.is_quick else LIVE
-            played = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
-            document = rigs().java_loops(played, options.iceberg_jars, *how_long)
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        document = rigs.java_loops(loops, options.iceberg_jars, *(LIVE_QUICK if options.is_quick else LIVE))
     else:
         document = read_loops()
-    loops = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
     checks = [check for loop in loops for check in _cell(document, loop, options)]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
         tables=(_input_table(document, loops), *([] if options.is_quick else [_rest_table(document, loops)])),
         remarks=REMARKS,
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=document["iceberg"], measured=document["date"], machine=document["machine"], cells=len(loops)
         ),

@@ -14,14 +14,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from endive.simulation.simulation import Simulation
-from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance, skipped
-from verification.suites.live import IcebergMissingError, rigs
+from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance
+from verification import rigs
 from verification.suites.sampling import doubt, errors_of, resample, standard_error
 
 LOAD_FILE: Final = Path(__file__).parent / "data" / "load.json"
-SUITE: Final = "load"
-PART: Final = "pyiceberg"
-COMMAND: Final = "endive verify load"
 
 SEEDS: Final = range(1, 41)
 QUICK_SEEDS: Final = range(1, 11)
@@ -228,12 +225,8 @@ def checks_of(
 
 def run(options: Options) -> Outcome:
     """Every cell, against the measurement that comes along or, live, against one made now."""
-    command = f"{COMMAND} --live" if options.is_live else COMMAND
     if options.is_live:
-        try:
-            document = rigs().pyiceberg_load(*(_LIVE_QUICK if options.is_quick else _LIVE))
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=command)
+        document = rigs.pyiceberg_load(*(_LIVE_QUICK if options.is_quick else _LIVE))
     else:
         document = measurement()
     seeds = QUICK_SEEDS if options.is_quick else SEEDS
@@ -253,14 +246,11 @@ def run(options: Options) -> Outcome:
         rows.append(measured_row(cell, runs, measured, simulated))
         points += points_of(cell["writers"], measured, simulated)
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=_INTRO,
         checks=tuple(checks),
         tables=(_measured_table(rows), _median_table(medians)),
         figures=(_figure(points),),
         remarks=_REMARKS,
-        command=command,
         provenance=provenance(
             pyiceberg=document["pyiceberg"], recorded=document["recorded"], cores=document["cores"], seeds=len(seeds)
         ),
