@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from endive.verification.suite import EXACT, UNJUDGED, Check, Options, Outcome, Value, provenance
+from verification.suites.beset import script_of
 from verification.suites.delta.delta_recording import RS, SPARK, read
 from verification.suites.delta.modelled_story import CLIENTS, DATA_FILES, configuration, play_out
-from verification.suites.java.modelled_victim import Moments
 
 ALL_FILES: Final = DATA_FILES // 2  # of a partition
 ISOLATIONS: Final = {
@@ -121,7 +121,7 @@ def play(client: str, cell: Cell) -> str:
     document = configuration(delta, source_of(victim, touched, level), source_of(rival, touched, {}), 1)
     # The victim reads partition 0 in the model: a rival that writes the partition it has read writes that.
     read_at = victim.partition if victim.read_partition is None else victim.read_partition
-    return play_out(document, Moments(0, (1,)), rival_partition=int(read_at != rival.partition)).outcome
+    return play_out(document, script_of(0, (1,)), rival_partition=int(read_at != rival.partition)).outcome
 
 
 def source_of(does: Does, touched: int, level: Mapping[str, str]) -> dict[str, Any]:

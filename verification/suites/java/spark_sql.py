@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from endive.verification.suite import Check, Options, Outcome, Value, provenance
+from verification.suites.beset import RIVAL_GAP_MS, VICTIM, script_of
 from verification.suites.java import modelled_victim
 from verification.suites.java.modelled_pair import ALL_FILES, DATA_FILES
-from verification.suites.java.modelled_victim import RIVAL_GAP_MS, VICTIM, Moments
 from verification.suites.java.request_recording import DATA
 
 RECORDING: Final = DATA / "spark_sql_1.10.0.json"
@@ -250,7 +250,7 @@ def play(cell: Cell) -> str:
         ],
     }
     elsewhere, everywhere = cell.names_in({9}), cell.names_in({3, 9})
-    return modelled_victim.play_out(document, Moments(1, ()), elsewhere, everywhere=everywhere).outcome
+    return modelled_victim.play_out(document, script_of(1), elsewhere, everywhere=everywhere).outcome
 
 
 def victim(cell: Cell) -> dict[str, Any]:
