@@ -44,4 +44,4 @@ def test_a_checkout_has_every_suite_that_has_a_name():
 @pytest.mark.parametrize("suite", suites_here(), ids=lambda suite: suite.name)
 def test_every_part_of_a_suite_is_a_module_that_runs(suite):
     for part in suite.parts:
-        assert callable(importlib.import_module(part.module).run)
+        assert callable(getattr(importlib.import_module(part.module), part.run))

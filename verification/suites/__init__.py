@@ -13,8 +13,8 @@ _JAVA: Final = "Install the extra: pip install 'endive[spark]'."
 _PYICEBERG: Final = "Install PyIceberg: pip install 'endive[verify]'."
 
 
-def _part(module: str, name: str = "", needs: str = "", *, is_played: bool = False) -> Part:
-    return Part(f"{__name__}.{module}", name, needs, is_played)
+def _part(module: str, name: str = "", needs: str = "", *, is_played: bool = False, run: str = "run") -> Part:
+    return Part(f"{__name__}.{module}", name, needs, is_played, run)
 
 
 SUITES: Final = (
@@ -45,12 +45,12 @@ SUITES: Final = (
         "delta",
         "Requests, verdicts and throughput, against real Delta Lake: delta-rs and Delta Spark",
         (
-            _part("delta.rs_requests", "delta-rs requests"),
-            _part("delta.rs_held_out", "delta-rs held out"),
+            _part("delta.delta_requests", "delta-rs requests", run="run_rs"),
+            _part("delta.delta_requests", "delta-rs held out", run="run_held_out"),
             _part("delta.rs_thrown", "delta-rs thrown"),
-            _part("delta.spark_requests", "delta spark requests"),
-            _part("delta.rs_pairs", "delta-rs verdicts"),
-            _part("delta.spark_pairs", "delta spark verdicts"),
+            _part("delta.delta_requests", "delta spark requests", run="run_spark"),
+            _part("delta.delta_pairs", "delta-rs verdicts", run="run_rs"),
+            _part("delta.delta_pairs", "delta spark verdicts", run="run_spark"),
             _part("delta.rs_loops", "delta-rs load"),
             _part("delta.spark_loops", "delta spark load"),
         ),

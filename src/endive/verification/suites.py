@@ -21,12 +21,13 @@ from endive.verification.suite import Options, Outcome, UnavailableError, skippe
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A module with ``run(options) -> Outcome``."""
+    """A module, and its function ``run(options) -> Outcome``."""
 
     module: str
     name: str = ""  # where a suite has several
     needs: str = ""  # how to get what its imports need
     is_played: bool = False  # whether ``--live`` plays it anew
+    run: str = "run"  # the function's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _run_part(suite: Suite, part: Part, options: Options) -> Outcome:
         return skipped(suite.name, reason, part=part.name, command=command)
     command += " --live" if options.is_live and part.is_played else ""
     try:
-        outcome: Outcome = module.run(options)
+        outcome: Outcome = getattr(module, part.run)(options)
     except UnavailableError as error:
         return skipped(suite.name, str(error), part=part.name, command=command)
     return replace(outcome, suite=suite.name, part=part.name, command=command)

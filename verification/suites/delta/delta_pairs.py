@@ -78,6 +78,25 @@ UNLIKE: Final = {
 TWICE: Final = "a fault of delta-rs: both took the same files out, and the table has their rows twice"
 
 
+INTRO_RS: Final = """
+Every operation of delta-rs beside every other, at every level of `delta.isolationLevel`, which changes no cell: the
+rival commits right before the victim's first PUT. A row is right if the victim ends the same way in the model. Where
+both took the same files out, delta-rs has let two commits through that no serial history has, and the table has rows
+twice: the model refuses the second. Full overwrites and VACUUM are recorded and not modelled.
+
+Recorded by `python -m verification.delta_rig.delta_rs pairs`.
+"""
+INTRO_SPARK: Final = """
+Every statement of Delta Spark beside every other, through SQL: one session has read its snapshot, another commits, the
+first goes on. Copy-on-write and with deletion vectors, `Serializable` and `WriteSerializable`, which open source
+refuses as a table property, so it was written into the table's metadata. A row is right if the statement ends the same
+way in the model. Shown without a limit: an UPDATE by id beside a DELETE of another partition commits, because
+statistics exclude its files; the model's has read the table and fails.
+
+Recorded by `python -m verification.delta_rig.delta_spark pairs`.
+"""
+
+
 class Cell(NamedTuple):
     """One operation beside another."""
 
@@ -136,7 +155,17 @@ def source_of(does: Does, touched: int, level: Mapping[str, str]) -> dict[str, A
     return source
 
 
-def outcome_of(client: str, intro: str, options: Options) -> Outcome:
+def run_rs(options: Options) -> Outcome:
+    """Operations of delta-rs beside each other."""
+    return _outcome(RS, INTRO_RS, options)
+
+
+def run_spark(options: Options) -> Outcome:
+    """Statements of Delta Spark beside each other."""
+    return _outcome(SPARK, INTRO_SPARK, options)
+
+
+def _outcome(client: str, intro: str, options: Options) -> Outcome:
     """Hold the model against a recording; quick: one isolation level."""
     document = read(client, "pairs")
     known = OPERATIONS[client]

@@ -22,7 +22,15 @@ from verification.suites.load.closed_checks import (
     THROUGHPUT_ALLOWED,
     closed_checks,
 )
-from verification.suites.load.measurement import Figures, ended, latencies, measured, pointer_ms, read_load
+from verification.suites.load.measurement import (
+    Figures,
+    ended,
+    latencies,
+    load_averages,
+    measured,
+    pointer_ms,
+    read_load,
+)
 from verification.suites.sampling import doubt, mean_error, share_error_percent
 
 BESIDE_SEEDS: Final = 8
@@ -86,7 +94,7 @@ def _closed_cell(document: Mapping[str, Any], writers: str, options: Options) ->
     real = [ended(run) for run in runs]
     simulated = load_model.simulate_closed(config, range(groups * len(runs)))
     checks = closed_checks("closed loop: ", {"writers": int(writers), "runs": len(runs)}, real, simulated, duration_s)
-    return checks, load_model.figures(simulated, duration_s)
+    return checks, Figures.of_runs(simulated, duration_s)
 
 
 def _objects(
@@ -151,11 +159,10 @@ def _beside_cell(
 def _attempts_table(document: Mapping[str, Any], simulated: Sequence[Figures]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for (writers, runs), model in zip(document["closed"].items(), simulated, strict=True):
-        load = [run["load_average"] for run in runs]
         for name, figures in (("real", measured(runs)), ("simulated", model)):
             shares = [100.0 * count / sum(figures.attempts) for count in figures.attempts]
             cells = [f"{share:.1f}" for share in shares] + ["0.0"] * (5 - len(shares))
-            busy = f"{min(load):.0f} to {max(load):.0f}" if name == "real" else ""
+            busy = load_averages(runs) if name == "real" else ""
             rows.append((int(writers), name, *cells, busy))
     return Table(
         title="Attempts per txn, in percent of the txns that ended",
