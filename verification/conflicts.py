@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from endive.verification.row_files import csv_text
+from endive.verification.pages import csv_text
 from verification.suites.java.conflict_page import conflict_page, conflict_rows
 from verification.suites.java.pair_recording import read_pairs
 from verification.suites.pyiceberg.met_table import FILE, met_rows, met_section

@@ -35,7 +35,7 @@ from endive.objectives.intervals import beyond_seen, share_estimate
 from endive.objectives.student import CONFIDENCE, normal_z
 from endive.results import statistics as st
 from endive.results.schema import Ints
-from endive.verification.row_files import csv_text
+from endive.verification.pages import csv_text
 from verification.coverage_cases import CASES, closed, jobs, tipping
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "validation" / "coverage.md"

@@ -35,7 +35,7 @@ from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, fiel
 from endive.objectives.intervals import newcombe
 from endive.objectives.names import SOURCE
 from endive.objectives.verdict_text import estimate_text, figure_text
-from endive.verification.row_files import csv_text
+from endive.verification.pages import csv_text
 from endive.workload.expected_txns import expected_by_source
 from verification.coverage import TRUTH_FIRST, holds, table_lines
 

@@ -1,7 +1,7 @@
 """What ``endive verify --live`` asks of the rigs: real Iceberg, played and measured on this machine, now.
 
 How they are answered lives in ``java_rig`` and ``pyiceberg_rig``. A library that is missing is an
-``IcebergMissingError``.
+``UnavailableError``.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from endive.pipeline.spark.session import signals_deferred
-from verification.suites.java.pair_recording import PairRecording
-from verification.suites.java.pairs import Pair
-from verification.suites.java.request_recording import Recording
-from verification.suites.java.scenario import Scenario
-from verification.suites.live import IcebergMissingError
-from verification.suites.load.loops import Loop
+from endive.verification.suite import UnavailableError
+
+if TYPE_CHECKING:  # they import this module
+    from verification.suites.java.pair_recording import PairRecording
+    from verification.suites.java.pairs import Pair
+    from verification.suites.java.request_recording import Recording
+    from verification.suites.java.scenario import Scenario
+    from verification.suites.load.loops import Loop
 
 SPARK_PYTHON: Final = "ENDIVE_SPARK_PYTHON"
 STOP_S: Final = 60.0  # for a rig to end its servers when it is told to stop
@@ -67,7 +68,7 @@ def lakehouse(jars: Path | None, seconds: float, **choices: str) -> dict[str, An
     """Spark, PyIceberg and a compaction on one table, driven by another Python: the package's own Spark is newer."""
     python = os.environ.get(SPARK_PYTHON)
     if python is None or jars is None:
-        raise IcebergMissingError(
+        raise UnavailableError(
             f"the lakehouse needs a Python with pyspark 4.0.1, named by {SPARK_PYTHON}, and by --iceberg-jars a folder "
             "with Iceberg's runtime for Spark 4.0 and the JDBC driver of Postgres. verification/lakehouse_rig says how."
         )
@@ -81,7 +82,7 @@ def lakehouse(jars: Path | None, seconds: float, **choices: str) -> dict[str, An
         ]
         returncode, said = run_apart(command, timeout_s=seconds + 900.0)
         if returncode:
-            raise IcebergMissingError(f"the lakehouse did not run: {said}")
+            raise UnavailableError(f"the lakehouse did not run: {said}")
         document: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         return document
 
@@ -91,6 +92,8 @@ def run_apart(command: Sequence[str], *, timeout_s: float) -> tuple[int, str]:
 
     Whatever ends this call (a signal, the time) asks the rig to stop its servers, and ends those that are left.
     """
+    from endive.pipeline.spark.session import signals_deferred
+
     checkout = Path(__file__).parents[1]
     rig: subprocess.Popen[str] | None = None
     try:
@@ -105,7 +108,7 @@ def run_apart(command: Sequence[str], *, timeout_s: float) -> tuple[int, str]:
             )
         _, said = rig.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        raise IcebergMissingError(f"the lakehouse did not end within {timeout_s:.0f} s.") from None
+        raise UnavailableError(f"the lakehouse did not end within {timeout_s:.0f} s.") from None
     finally:
         if rig is not None:
             _end(rig)
@@ -141,5 +144,5 @@ def pyiceberg_load(seconds: float, repetitions: int) -> dict[str, Any]:
     return measure_all(seconds=seconds, repetitions=repetitions)
 
 
-def _missing(error: ImportError) -> IcebergMissingError:
-    return IcebergMissingError(f"there is no PyIceberg to run: {error}. Install it: pip install 'endive[verify]'.")
+def _missing(error: ImportError) -> UnavailableError:
+    return UnavailableError(f"there is no PyIceberg to run: {error}. Install it: pip install 'endive[verify]'.")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from endive.verification.row_files import csv_text
+from endive.verification.pages import csv_text
 from verification.suites.java.pair_recording import read_pairs
 from verification.suites.java.request_recording import RELEASES, SAMPLED
 from verification.suites.java.upgrade_page import FILE, upgrade_page, upgrade_rows

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from endive.verification.suite import UnavailableError
 from verification.rigs import run_apart
-from verification.suites.live import IcebergMissingError
 
 # A rig with a server of its own that takes no hint; the rig itself says that it was asked to stop.
 RIG = """#!/bin/sh
@@ -66,7 +66,7 @@ def test_a_live_run_that_is_stopped_ends_its_rig_and_the_rigs_servers(rig, tmp_p
 
 
 def test_a_rig_that_takes_too_long_is_ended_with_its_servers(rig, tmp_path):
-    with pytest.raises(IcebergMissingError, match="did not end within 1 s"):
+    with pytest.raises(UnavailableError, match="did not end within 1 s"):
         run_apart([str(rig)], timeout_s=1.0)
 
     server = int(Path(os.environ["RIG_NOTES"]).read_text().split()[0])

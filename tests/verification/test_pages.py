@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from endive.errors import OutputError
-from endive.verification import Check, Outcome, Table, skipped
-from endive.verification.pages import PageFolder, joint_text, suite_page
-from endive.verification.row_files import ROWS_ON_PAGE
-from endive.verification.suites import SUITES
+from endive.verification import Check, Outcome, Table, skipped, suites_here
+from endive.verification.pages import ROWS_ON_PAGE, PageFolder, joint_text, suite_page
+
+TITLES = {suite.name: suite.title for suite in suites_here()}
 
 
 def test_a_page_says_right_or_wrong_first_then_everything_else(outcome):
-    lines = suite_page("theory", [outcome()]).splitlines()
+    lines = suite_page("Theory", [outcome()]).splitlines()
 
     assert "Made by `endive verify theory`." == lines[2]
     assert "**Wrong: 1 of 2 checks.** 1 more are shown without a limit. (model version 2)" == lines[4]
@@ -24,7 +24,7 @@ def test_a_page_says_right_or_wrong_first_then_everything_else(outcome):
 
 
 def test_a_page_of_what_could_not_run_says_why(outcome):
-    page = suite_page("theory", [skipped("theory", "no Java.", part="java"), outcome(wrong=20.0)])
+    page = suite_page("Theory", [skipped("theory", "no Java.", part="java"), outcome(wrong=20.0)])
 
     assert "## java\n\n**Skipped.** no Java.\n" in page
     assert "**Right: all 2 checks.**" in page
@@ -43,15 +43,15 @@ def test_the_index_keeps_what_it_knew_of_other_suites(outcome, tmp_path):
     PageFolder(tmp_path).write([Outcome(suite="claims", checks=outcome().checks[:1], command="endive verify claims")])
 
     index = (tmp_path / "README.md").read_text()
-    assert f"| [theory](theory.md) | {SUITES['theory'].title} | 1 | **1** | 0 | 1 |" in index
-    assert f"| [claims](claims.md) | {SUITES['claims'].title} | 1 | 0 | 0 | 0 |" in index
+    assert f"| [theory](theory.md) | {TITLES['theory']} | 1 | **1** | 0 | 1 |" in index
+    assert f"| [claims](claims.md) | {TITLES['claims']} | 1 | 0 | 0 | 0 |" in index
 
 
 def test_the_index_has_a_row_per_suite_and_says_which_part_did_not_run(outcome, tmp_path):
     PageFolder(tmp_path).write([outcome(part="java"), outcome(part="rust"), skipped("theory", "no Go.", part="go")])
 
     index = (tmp_path / "README.md").read_text()
-    assert f"| [theory](theory.md) | {SUITES['theory'].title}; go did not run: no Go. | 2 | **2** | 0 | 2 |" in index
+    assert f"| [theory](theory.md) | {TITLES['theory']}; go did not run: no Go. | 2 | **2** | 0 | 2 |" in index
 
 
 def test_a_long_table_is_a_file_and_the_page_keeps_what_is_wrong(outcome, tmp_path):
@@ -75,15 +75,15 @@ def test_kinds_without_a_difference_have_no_row(outcome):
     equal = [Check.exact(f"kind {i}", {"n": n}, expected=1, actual=1) for i in range(5) for n in range(ROWS_ON_PAGE)]
     other = Check.exact("other", {"n": 1}, expected=1, actual=2)
 
-    assert "what is compared" not in suite_page("theory", [outcome(checks=tuple(equal))])
-    page = suite_page("theory", [outcome(checks=(*equal, other))])
+    assert "what is compared" not in suite_page("Theory", [outcome(checks=tuple(equal))])
+    page = suite_page("Theory", [outcome(checks=(*equal, other))])
     assert "| other | 1 | 0 | 1 | 0 | differs | equal |" in page
     assert "kind 0" not in page
 
 
 def test_short_parts_of_a_suite_with_a_file_show_what_is_wrong_alone(outcome):
     many = tuple(Check.exact("count", {"n": n}, expected=1, actual=1) for n in range(ROWS_ON_PAGE + 1))
-    page = suite_page("theory", [outcome(part="long", checks=many), outcome(part="short")])
+    page = suite_page("Theory", [outcome(part="long", checks=many), outcome(part="short")])
 
     assert "| gcp | 20.00 | 30.00 |" in page
     assert "| s3 | 20.00 | 20.50 |" not in page
@@ -103,7 +103,7 @@ def test_of_what_is_unclear_a_long_part_says_where_it_is_worst_and_shows_what_is
         )
     ]
     right = [Check.exact("count", {"n": n}, expected=1, actual=1) for n in range(ROWS_ON_PAGE)]
-    page = suite_page("theory", [outcome(checks=(*checks, *right))])
+    page = suite_page("Theory", [outcome(checks=(*checks, *right))])
 
     assert "| rate | 2 | 0 | 0 | 2 | +9.00 ± 20 % (n 1) | 5 % |" in page
     assert "| P50 | 3 | 0 | 2 | 1 | +30.00 % | 5 % |" in page

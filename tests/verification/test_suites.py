@@ -8,8 +8,8 @@ import pytest
 
 import endive
 from endive.errors import ConfigError
-from endive.verification import SUITES, Options, find_suite, run_suite, suites_here
-from endive.verification.suites import Part, Suite
+from endive.verification import Options, find_suite, run_suite, suites_here
+from endive.verification.suites import NAMES, Part, Suite
 
 
 def test_a_suite_that_does_not_exist_is_refused_with_those_that_do():
@@ -37,7 +37,11 @@ def test_an_installed_package_has_what_needs_no_recording_and_says_where_the_res
         find_suite("requests")
 
 
-@pytest.mark.parametrize("name", ["theory", "stores", "claims", "isolation"])
-def test_suites_that_need_nothing_but_endive_are_there(name):
-    for part in SUITES[name].parts:
-        assert callable(importlib.import_module(part.module).run)
+def test_a_checkout_has_every_suite_that_has_a_name():
+    assert list(NAMES) == [suite.name for suite in suites_here()]
+
+
+@pytest.mark.parametrize("suite", suites_here(), ids=lambda suite: suite.name)
+def test_every_part_of_a_suite_is_a_module_that_runs(suite):
+    for part in suite.parts:
+        assert callable(getattr(importlib.import_module(part.module), part.run))

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from endive.errors import EngineError
 from endive.pipeline.spark.java import provide_java
+from endive.verification.suite import UnavailableError
 from verification.java_rig.jars import find_jars, java_path, load_py4j
-from verification.suites.live import IcebergMissingError
 
 DATABASE: Final = "jdbc:derby:memory:endive;create=true"
 CATALOG_NAME: Final = "local"  # the same for every client of the database: it is part of a table's key
@@ -37,7 +37,7 @@ class IcebergJvm:
         try:
             provide_java()
         except EngineError as error:
-            raise IcebergMissingError(str(error).replace("Spark needs", "Iceberg needs")) from None
+            raise UnavailableError(str(error).replace("Spark needs", "Iceberg needs")) from None
         jars, self.version = find_jars(folder, release)
         py4j = load_py4j()
         self._scratch = tempfile.TemporaryDirectory(prefix="endive-iceberg-")

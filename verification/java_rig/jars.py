@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from verification.suites.live import IcebergMissingError
+from endive.verification.suite import UnavailableError
 
 RECORDED: Final = ("1.9.2", "1.11.0")  # releases whose recordings the package has, oldest first
 VERSION: Final = RECORDED[-1]
@@ -42,7 +42,7 @@ def find_jars(folder: Path | None = None, release: str | None = None) -> tuple[t
     """
     if release is not None and not release.startswith(VERSIONS_KNOWN):
         lines = ", ".join(f"{line}x" for line in VERSIONS_KNOWN)
-        raise IcebergMissingError(f"Iceberg {release} is not known here. Give a release of {lines}.")
+        raise UnavailableError(f"Iceberg {release} is not known here. Give a release of {lines}.")
     place = cache_folder() if folder is None else folder
     if folder is None:
         release = release or VERSION
@@ -63,7 +63,7 @@ def _refuse_unknown_bytes(jar: Path) -> None:
     with jar.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if found != wanted:
-        raise IcebergMissingError(
+        raise UnavailableError(
             f"{jar} has {jar.stat().st_size:,} bytes with SHA-256 {found}, not the known {wanted}: it was cut off or "
             "changed. Delete it; it is then fetched again."
         )
@@ -81,7 +81,7 @@ def load_py4j() -> Any:
     try:
         return importlib.import_module("py4j.java_gateway")
     except ImportError:
-        raise IcebergMissingError(
+        raise UnavailableError(
             "py4j, which drives the JVM, is not installed. It comes with PySpark: pip install 'endive[spark]'."
         ) from None
 
@@ -96,7 +96,7 @@ def fetch(artifact: str, place: Path, release: str) -> None:
     coordinates = f"{GROUP}:{artifact}:{release}"
     said = _by_spark(coordinates, place) if maven is None else _by_maven(maven, coordinates, place)
     if said:
-        raise IcebergMissingError(
+        raise UnavailableError(
             f"{artifact}-{release}.jar is not in {place}, and fetching it failed: {said} Is there a network? Or put "
             f"{coordinates} into a folder with its companion and give it by --iceberg-jars."
         )
@@ -174,7 +174,7 @@ def _choose(place: Path, version: str | None) -> tuple[tuple[Path, ...], str]:
             found[artifact][matched["version"]] = path
     for artifact in ARTIFACTS:
         if not found[artifact]:
-            raise IcebergMissingError(
+            raise UnavailableError(
                 f"there is no {artifact}-*.jar in {place}. Put both {' and '.join(ARTIFACTS)} of {VERSION} there, or "
                 "leave --iceberg-jars out to fetch them by Maven."
             )
@@ -184,7 +184,7 @@ def _choose(place: Path, version: str | None) -> tuple[tuple[Path, ...], str]:
         known = [each for each in known if each == version]
     if not known:
         there = ", ".join(path.name for artifact in ARTIFACTS for path in found[artifact].values())
-        raise IcebergMissingError(
+        raise UnavailableError(
             f"no two jars in {place} are of one version that is known here ({there}). Put {ARTIFACTS[0]} and "
             f"{ARTIFACTS[1]} of {version or ' or '.join(line + 'x' for line in VERSIONS_KNOWN)} there, or leave "
             f"--iceberg-jars out to fetch {version or VERSION} by Maven."
@@ -205,7 +205,7 @@ def _support(place: Path) -> tuple[Path, ...]:
     for start in SUPPORT:
         there = [path for folder in folders for path in sorted(folder.glob(f"{start}*.jar"))]
         if not there:
-            raise IcebergMissingError(
+            raise UnavailableError(
                 f"no {start}*.jar in {' or '.join(str(folder) for folder in folders)}. PySpark brings one: "
                 "pip install 'endive[spark]'."
             )

@@ -32,7 +32,6 @@ def run(options: Options) -> Outcome:
     messages: list[tuple[str, str]] = []
     checks = [*_sound_runs(seeds), *_planted_bugs(messages)]
     return Outcome(
-        suite="isolation",
         checks=tuple(checks),
         tables=(
             Table(
@@ -43,7 +42,6 @@ def run(options: Options) -> Outcome:
             ),
         ),
         intro=_INTRO,
-        command="endive verify isolation",
         provenance=provenance(seeds=len(seeds)),
     )
 

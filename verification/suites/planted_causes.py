@@ -23,9 +23,6 @@ from endive.observation.replay.replay import Replay, replay
 from endive.simulation import Simulation
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
 
-SUITE: Final = "replay"
-PART: Final = "causes"
-COMMAND: Final = "endive verify replay"
 TABLES: Final = 2  # of each cause
 TABLES_QUICK: Final = 1
 SEEDS: Final = 8
@@ -211,13 +208,10 @@ def run(options: Options) -> Outcome:
     tables = TABLES_QUICK if options.is_quick else TABLES
     told = [(plant, [ask(plant, seed) for seed in range(1, tables + 1)]) for plant in PLANTS]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         remarks=REMARKS,
         checks=tuple(check for plant, answers in told for check in _checks(plant, answers)),
         tables=(_table(told),),
-        command=COMMAND,
         provenance=provenance(tables=tables * len(PLANTS), seeds=SEEDS),
     )
 

@@ -17,7 +17,6 @@ from verification.suites.closed_loop import SUCCESSES, LoopResult, run_closed_lo
 from verification.suites.fitting import fit, with_figures, without_rivals
 from verification.suites.measured_curves import GOALS, LATENCY_GOALS, MeasuredPoint, curves
 
-SUITE: Final = "stores"
 LEFT_OUT_SUCCESSES: Final = 3_000
 LEFT_OUT_EVALUATIONS: Final = 60
 WITHIN: Final = "within the goal"
@@ -74,7 +73,6 @@ def run(options: Options) -> Outcome:
     if not options.is_quick:
         checks += list(_left_out())
     return Outcome(
-        suite=SUITE,
         intro=_INTRO,
         checks=tuple(checks),
         tables=(_misses(checks), *([] if options.is_quick else [against_line(checks)])),
@@ -83,7 +81,6 @@ def run(options: Options) -> Outcome:
             _figure("failures", "Share of refused requests", "refused, %", found),
         ),
         remarks=_REMARKS,
-        command="endive verify stores",
         provenance=provenance(successes_per_point=successes),
     )
 
@@ -255,7 +252,7 @@ def _figure(name: str, title: str, y_title: str, found: list[tuple[MeasuredPoint
             )
         )
     return Figure(
-        name=f"{SUITE}-{name}",
+        name=f"stores-{name}",
         title=f"{title}: measured, with the band of the goal, and simulated",
         x_title="clients",
         y_title=y_title,

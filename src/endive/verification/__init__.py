@@ -5,10 +5,9 @@ The model is simulated as users simulate it. A suite is a module with ``run(opti
 """
 
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, provenance, skipped
-from endive.verification.suites import SUITES, Suite, find_suite, run_suite, suites_here
+from endive.verification.suites import Suite, find_suite, run_suite, suites_here
 
 __all__ = [
-    "SUITES",
     "Check",
     "Figure",
     "Options",

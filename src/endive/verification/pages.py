@@ -1,26 +1,30 @@
 """The pages of ``docs/validation``: a page per suite, its plots and long tables beside it, and an index.
 
-How a plot is drawn: ``endive.report.agreement``; which rows go into a file: ``row_files``.
+How a plot is drawn: ``endive.report.agreement``.
 
-A page is a function of its outcome, so that the same model writes the same bytes. The index keeps what it knew of
-suites that did not run this time (``index.json``).
+A page is a function of its outcome, so that the same model writes the same bytes. It keeps short tables; of long ones
+it keeps whatever is wrong, and a CSV beside it has every row. The index keeps what it knew of suites that did not run
+this time (``index.json``).
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import OutputError
-from endive.verification.row_files import checks_name, has_file, is_long, row_files, table_name
-from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table
-from endive.verification.suites import SUITES
+from endive.verification.suite import RIGHT, SHOWN, UNCLEAR, VERDICTS, WRONG, Check, Figure, Outcome, Table, Value
+from endive.verification.suites import NAMES, suites_here
 from endive.verification.texts import EQUAL, allowed_text, doubtful_text, error_text, limits_text, value_text, worst_of
 
 _INDEX_DATA: Final = "index.json"
 _INDEX_PAGE: Final = "README.md"
+ROWS_ON_PAGE: Final = 16
 JOINT_MIN: Final = 10  # comparisons with noise, to be judged together too
 LEAN_CHANCE: Final = 0.05  # that any kind of check is said to lean if none does
 
@@ -45,24 +49,19 @@ class PageFolder:
         for outcome in outcomes:
             by_suite.setdefault(outcome.suite, []).append(outcome)
         index = self._read_index()
+        titles = {suite.name: suite.title for suite in suites_here()}
         for suite, parts in by_suite.items():
-            self._draw(figure for part in parts for figure in part.figures)
-            self._write(f"{suite}.md", suite_page(suite, parts))
-            self._write_rows(suite, row_files(suite, parts))
+            for figure in (each for part in parts for each in part.figures):
+                self._write(f"{figure.name}.svg", _svg(figure))
+            self._write(f"{suite}.md", suite_page(titles[suite], parts))
+            for stale in (*self._folder.glob(f"{suite}.csv"), *self._folder.glob(f"{suite}-*.csv")):
+                stale.unlink()
+            for name, text in row_files(suite, parts).items():
+                self._write(name, text)
             index[suite] = [summary(part) for part in parts]
-        ordered = {name: index[name] for name in SUITES if name in index}
+        ordered = {name: index[name] for name in NAMES if name in index}
         self._write(_INDEX_DATA, json.dumps(ordered, indent=1) + "\n")
-        self._write(_INDEX_PAGE, index_page(ordered))
-
-    def _write_rows(self, suite: str, files: dict[str, str]) -> None:
-        for stale in (*self._folder.glob(f"{suite}.csv"), *self._folder.glob(f"{suite}-*.csv")):
-            stale.unlink()
-        for name, text in files.items():
-            self._write(name, text)
-
-    def _draw(self, figures: Iterable[Figure]) -> None:
-        for figure in figures:
-            self._write(f"{figure.name}.svg", _svg(figure))
+        self._write(_INDEX_PAGE, index_page(titles, ordered))
 
     def _read_index(self) -> dict[str, Any]:
         path = self._folder / _INDEX_DATA
@@ -121,7 +120,7 @@ def _svg(figure: Figure) -> str:
 # ---- pages -------------------------------------------------------------------------------------------
 
 
-def index_page(index: dict[str, list[dict[str, Any]]]) -> str:
+def index_page(titles: Mapping[str, str], index: Mapping[str, list[dict[str, Any]]]) -> str:
     """Every suite: how many of its checks are right, wrong or unclear."""
     lines = [
         "# Validation",
@@ -133,34 +132,34 @@ def index_page(index: dict[str, list[dict[str, Any]]]) -> str:
         "| suite | what is compared | right | wrong | unclear | shown |",
         "|---|---|--:|--:|--:|--:|",
     ]
-    lines += [_index_row(name, parts) for name, parts in index.items()]
+    lines += [_index_row(name, titles.get(name, name), parts) for name, parts in index.items()]
     return "\n".join(lines) + "\n"
 
 
-def _index_row(name: str, parts: Sequence[dict[str, Any]]) -> str:
+def _index_row(name: str, title: str, parts: Sequence[dict[str, Any]]) -> str:
     """A suite, all its parts together; those that did not run are named."""
-    title = f"| [{name}]({name}.md) | {_escape(SUITES[name].title)}"
+    row = f"| [{name}]({name}.md) | {_escape(title)}"
     for part in (each for each in parts if each["skipped"] is not None):
-        title += f"; {part['part']} did not run: " if part["part"] else "; did not run: "
-        title += _escape(part["skipped"])
+        row += f"; {part['part']} did not run: " if part["part"] else "; did not run: "
+        row += _escape(part["skipped"])
     right, wrong, unclear, shown = (sum(part[verdict] for part in parts) for verdict in VERDICTS)
-    return f"{title} | {right:,} | {f'**{wrong:,}**' if wrong else '0'} | {unclear:,} | {shown:,} |"
+    return f"{row} | {right:,} | {f'**{wrong:,}**' if wrong else '0'} | {unclear:,} | {shown:,} |"
 
 
-def suite_page(name: str, parts: Sequence[Outcome]) -> str:
+def suite_page(title: str, parts: Sequence[Outcome]) -> str:
     """Everything a suite found; of parts whose rows are in a file, what is not right and the worst of each kind."""
-    has_rows = any(is_long(part.checks) for part in parts)
-    lines = [f"# {SUITES[name].title}", "", *_how_made(name, parts, has_rows)]
+    has_rows = any(_is_long(part.checks) for part in parts)
+    lines = [f"# {title}", "", *_how_made(parts, has_rows)]
     for part in parts:
         lines += _part_lines(part, has_rows)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _how_made(name: str, parts: Sequence[Outcome], has_rows: bool) -> list[str]:
+def _how_made(parts: Sequence[Outcome], has_rows: bool) -> list[str]:
     """Which commands make the page, and where every row is."""
     commands = " and ".join(f"`{command}`" for command in dict.fromkeys(part.command for part in parts) if command)
     made = [f"Made by {commands}."] if commands else []
-    rows = [f"Every row: [{checks_name(name)}]({checks_name(name)})."] if has_rows else []
+    rows = [f"Every row: [{parts[0].suite}.csv]({parts[0].suite}.csv)."] if has_rows else []
     return [" ".join(made + rows), ""] if made or rows else []
 
 
@@ -258,8 +257,8 @@ def _summary_lines(outcome: Outcome) -> list[str]:
 
 
 def _table_lines(suite: str, table: Table) -> list[str]:
-    if has_file(table):
-        file = table_name(suite, table)
+    if _has_file(table):
+        file = _table_name(suite, table)
         line = f"{table.title}: [{len(table.rows):,} rows]({file})."
         return [f"{line} {table.note}".rstrip(), ""]
     lines = [f"### {table.title}", "", "| " + " | ".join(table.headings) + " |"]
@@ -290,3 +289,54 @@ def _check_lines(name: str, checks: list[Check]) -> list[str]:
 
 def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+# ---- the rows behind a page, in a form that can be searched (``tools/table_pages.py``) -----------------
+
+
+def _is_long(rows: Sequence[object]) -> bool:
+    return len(rows) > ROWS_ON_PAGE
+
+
+def _has_file(table: Table) -> bool:
+    return table.is_filed or _is_long(table.rows)
+
+
+def _table_name(suite: str, table: Table) -> str:
+    return f"{suite}-{re.sub(r'[^a-z0-9]+', '-', table.title.lower()).strip('-')}.csv"
+
+
+def row_files(suite: str, parts: Sequence[Outcome]) -> dict[str, str]:
+    """Every file of a suite: all its checks if one of its parts has too many for a page, and each long table."""
+    files = {
+        _table_name(suite, table): csv_text((table.headings, *(map(_cell, row) for row in table.rows)))
+        for part in parts
+        for table in part.tables
+        if _has_file(table)
+    }
+    checks = [(part.part, check) for part in parts for check in part.checks]
+    if any(_is_long(part.checks) for part in parts):
+        files[f"{suite}.csv"] = csv_text(_check_rows(checks))
+    return files
+
+
+def csv_text(rows: Iterable[Iterable[str]]) -> str:
+    """Comma separated, one line per row."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _check_rows(checks: Sequence[tuple[str, Check]]) -> list[list[str]]:
+    labels = list(dict.fromkeys(label for _, check in checks for label in check.what))
+    rows = [["part", "compared", *labels, "expected", "actual", "unit", "error", "allowed", "verdict", "note"]]
+    for part, check in checks:
+        cells = [_cell(check.what[label]) if label in check.what else "" for label in labels]
+        pair = [_cell(check.expected), _cell(check.actual), check.unit]
+        verdict = [error_text(check), allowed_text(check), check.verdict, check.note]
+        rows.append([part, check.name, *cells, *pair, *verdict])
+    return rows
+
+
+def _cell(value: Value) -> str:
+    return value if isinstance(value, str) else value_text(value).replace(",", "")

@@ -1,13 +1,13 @@
-"""What a verification suite answers: checks that are right or wrong, tables, figures, and why it could not run.
+"""What a verification suite answers: checks that are right or wrong, tables, figures.
 
 How they are shown is ``endive.cli.verify``'s and ``endive.verification.pages``'; which suites there are is in
-``endive.verification.suites``.
+``endive.verification.suites``, which also writes the names of suite and part and the command into the outcome.
 
     def run(options: Options) -> Outcome:
         if not java:
-            return skipped("requests", "no Java 17 on PATH. Install one, or set JAVA_HOME.", part="java")
+            raise UnavailableError("no Java 17 on PATH. Install one, or set JAVA_HOME.")
         checks = [Check.exact("requests", {"operation": "fast_append"}, expected=3, actual=3, unit="requests")]
-        return Outcome(suite="requests", checks=tuple(checks), command="endive verify requests")
+        return Outcome(checks=tuple(checks))
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from endive import __version__
+from endive.errors import EndiveError
 from endive.results.provenance import MODEL_VERSION
 
 Value: TypeAlias = float | int | str | bool | None
@@ -32,6 +33,10 @@ WRONG: Final = "wrong"
 SHOWN: Final = "shown"
 UNCLEAR: Final = "unclear"
 VERDICTS: Final = (RIGHT, WRONG, UNCLEAR, SHOWN)
+
+
+class UnavailableError(EndiveError):
+    """What the model is held against cannot be run here: which part, where it was looked for, what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +151,7 @@ class Figure:
 class Outcome:
     """What one suite, or one part of it, found."""
 
-    suite: str
+    suite: str = ""
     part: str = ""  # which half of a suite, where it has several: "java", "pyiceberg"
     intro: str = ""  # Markdown at the head of the page: what is compared, how, and what is not covered
     checks: tuple[Check, ...] = ()

@@ -2,16 +2,17 @@
 
 import hashlib
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from endive.verification.suite import Options
+from endive.verification import Options, find_suite, run_suite
+from endive.verification.suite import UnavailableError
 from verification.java_rig import jars
 from verification.java_rig.jars import find_jars
-from verification.suites.java.java_requests import run
-from verification.suites.live import IcebergMissingError
 
 OTHERS = ("derby-10.jar", "derbyshared-10.jar", "hadoop-client-api-3.jar", "slf4j-api-2.jar")
+REQUESTS = replace(find_suite("requests"), parts=find_suite("requests").parts[:1])
 
 
 @pytest.fixture(autouse=True)
@@ -57,12 +58,12 @@ def test_the_newest_version_both_jars_have_is_taken(folder):
 def test_a_folder_that_lacks_a_jar_or_has_others_is_refused_by_their_names(folder, names, told):
     put(folder, *names)
 
-    with pytest.raises(IcebergMissingError, match=told):
+    with pytest.raises(UnavailableError, match=told):
         find_jars(folder)
 
 
 def test_a_release_that_is_not_known_is_refused():
-    with pytest.raises(IcebergMissingError, match=r"Iceberg 1\.4\.3 is not known here\. Give a release of 1\.9\.x"):
+    with pytest.raises(UnavailableError, match=r"Iceberg 1\.4\.3 is not known here\. Give a release of 1\.9\.x"):
         find_jars(release="1.4.3")
 
 
@@ -78,7 +79,7 @@ def test_without_maven_and_pyspark_the_reason_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(jars, "_spark_jars", lambda: None)
 
-    with pytest.raises(IcebergMissingError, match=r"neither 'mvn' on PATH nor PySpark.*give it by --iceberg-jars"):
+    with pytest.raises(UnavailableError, match=r"neither 'mvn' on PATH nor PySpark.*give it by --iceberg-jars"):
         find_jars()
 
 
@@ -89,9 +90,7 @@ def test_maven_that_fails_is_quoted(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(shutil, "which", lambda name: str(maven))
 
-    with pytest.raises(
-        IcebergMissingError, match=r"Maven says: \[ERROR\] Could not transfer artifact Is there a network"
-    ):
+    with pytest.raises(UnavailableError, match=r"Maven says: \[ERROR\] Could not transfer artifact Is there a network"):
         find_jars()
 
 
@@ -99,7 +98,7 @@ def test_a_live_suite_without_jars_is_skipped_with_the_reason(tmp_path, monkeypa
     pytest.importorskip("py4j")
     monkeypatch.setattr("verification.java_rig.gateway.provide_java", lambda: None)
 
-    outcome = run(Options(is_live=True, iceberg_jars=tmp_path))
+    (outcome,) = run_suite(REQUESTS, Options(is_live=True, iceberg_jars=tmp_path))
 
     assert outcome.skipped is not None
     assert f"there is no iceberg-spark-runtime-3.5_2.12-*.jar in {tmp_path}" in outcome.skipped
@@ -108,7 +107,7 @@ def test_a_live_suite_without_jars_is_skipped_with_the_reason(tmp_path, monkeypa
 def test_a_live_suite_without_java_is_skipped_with_the_reason(tmp_path, monkeypatch):
     monkeypatch.setattr("endive.pipeline.spark.java._candidates", list)
 
-    outcome = run(Options(is_live=True, iceberg_jars=tmp_path))
+    (outcome,) = run_suite(REQUESTS, Options(is_live=True, iceberg_jars=tmp_path))
 
     assert outcome.skipped is not None
     assert outcome.skipped.startswith("Iceberg needs Java 17 or newer, and none was found.")
@@ -123,5 +122,5 @@ def test_a_jar_that_was_cut_off_is_noticed(folder, monkeypatch):
 
     (folder / names[1]).write_bytes(b"who")
 
-    with pytest.raises(IcebergMissingError, match=r"aws-bundle-1\.9\.2\.jar has 3 bytes with SHA-256 .*cut off"):
+    with pytest.raises(UnavailableError, match=r"aws-bundle-1\.9\.2\.jar has 3 bytes with SHA-256 .*cut off"):
         find_jars(folder)

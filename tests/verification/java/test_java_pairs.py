@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from endive.verification.row_files import csv_text
+from endive.verification.pages import csv_text
 from verification import upgrade
 from verification.conflicts import PAGE, rows_text, text
 from verification.suites.java import modelled_pair

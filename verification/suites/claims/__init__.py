@@ -14,8 +14,6 @@ from verification.suites.claims.page_claims import quoted_claims
 from verification.suites.claims.ruling import HOLDS, Finding, judge
 from verification.suites.claims.worked_examples import figure_checks
 
-SUITE: Final = "claims"
-
 _INTRO: Final = """
 Five documents described this simulator before it was written: the *internals* of an earlier one, its *experiment plan*,
 a *refactoring specification*, a *fidelity report* that held the earlier model against Iceberg's source, and an *append
@@ -39,12 +37,10 @@ def run(options: Options) -> Outcome:
     findings = [judge(claim) for claim in (*CLAIMS, *quoted_claims()) if not (options.is_quick and claim.is_long)]
     checks = [_check(each) for each in findings] + list(figure_checks())
     return Outcome(
-        suite=SUITE,
         intro=_INTRO,
         checks=tuple(checks),
         tables=_tables(findings),
         remarks=_REMARKS,
-        command="endive verify claims",
         provenance=provenance(seed=1),
     )
 

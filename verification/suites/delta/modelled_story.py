@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from endive.catalog import Catalog, CatalogState
+from endive.catalog import Catalog
 from endive.config import parse_config
 from endive.rng import POINTER_READ, START_READ
-from endive.simulation import Simulation
-from endive.simulation.build import build_catalog
-from endive.storage import StorageProvider
-from endive.storage.client import Client, TracedRequest
-from endive.vocabulary import OBJECTS, OPERATIONS
-from verification.suites.delta.delta_recording import Bill, Story
-from verification.suites.java.modelled_victim import (
+from endive.storage.client import Client
+from verification.suites.beset import (
     LOOK_US,
     RIVAL_GAP_MS,
     VICTIM,
     VICTIM_ID,
     BesetCatalog,
-    Moments,
+    Script,
+    Sent,
     TwoPartitions,
+    count_sent,
+    play_victim,
+    script_of,
 )
+from verification.suites.delta.delta_recording import Bill, Story
 
 CLIENTS: Final = {"rs": "delta_rs", "spark": "spark"}
 REQUEST_MS: Final = 10.0
@@ -48,7 +47,7 @@ def play_story(client: str, story: Story, victim: Mapping[str, Any], commits: in
         delta["checkpoint_interval"] = story.interval
     document = configuration(delta, victim, APPEND, story.behind + sum(story.lost))
     bare = (POINTER_READ if story.lost else START_READ) if story.is_bare else None
-    return play_out(document, Moments(story.behind, story.lost), rival_partition=0 if is_same else 1, bare=bare)
+    return play_out(document, script_of(story.behind, story.lost), rival_partition=0 if is_same else 1, bare=bare)
 
 
 def configuration(
@@ -76,35 +75,32 @@ def configuration(
 class BareCatalog(BesetCatalog):
     """The same, of a table whose newest checksum nobody has written when the victim takes a certain step."""
 
-    def __init__(self, catalog: Catalog, moments: Moments, step: int | None) -> None:
-        super().__init__(catalog, moments)
+    def __init__(self, catalog: Catalog, script: Script, step: int | None) -> None:
+        super().__init__(catalog, script)
         self._step = step
 
-    def _let_pass(self, client: Client | None, step: int) -> Generator[int, None, None]:
-        yield from super()._let_pass(client, step)
+    def let_pass(self, client: Client | None, step: int) -> Generator[int, None, None]:
+        yield from super().let_pass(client, step)
         if client is not None and client.txn_id == VICTIM_ID and step == self._step:
             tables: Any = self.state.content
             tables.states[0].delta.checksums &= ~1
             self.state.refresh_tables((0,))
 
 
-def play_out(document: Mapping[str, Any], moments: Moments, *, rival_partition: int, bare: int | None = None) -> Played:
+def play_out(document: Mapping[str, Any], script: Script, *, rival_partition: int, bare: int | None = None) -> Played:
     """The victim's requests and how it ends; it takes the step ``bare`` while the newest checksum is not there."""
-    config = parse_config(document)
-
-    def make(storage: StorageProvider, state: CatalogState) -> Catalog:
-        return BareCatalog(build_catalog(config, storage, state), moments, bare)
-
     elsewhere = ("rival",) if rival_partition else ()
-    trace: list[TracedRequest] = []
-    simulation = Simulation(config, catalog=make, workload=lambda workload: TwoPartitions(workload, elsewhere))
-    rows = simulation.run(trace=trace).transactions.to_pylist()
-    row = next(row for row in rows if row["txn_id"] == VICTIM_ID)
-    own: Bill = Counter()
-    loading: Bill = Counter()
-    for _, txn_id, attempt, obj, op, count, _ in trace:
-        if txn_id == VICTIM_ID:
-            (own if attempt > 0 else loading)[f"{OBJECTS[obj]}.{OPERATIONS[op]}"] += count
+    row, sent = play_victim(
+        parse_config(document),
+        lambda catalog: BareCatalog(catalog, script, bare),
+        lambda workload: TwoPartitions(workload, elsewhere),
+    )
+    return played(row, sent)
+
+
+def played(row: Mapping[str, Any], sent: Sequence[Sent]) -> Played:
+    """What came of a txn."""
+    loading, own = count_sent(sent)
     return Played(str(row["status"]), str(row["reason"] or ""), own, loading, count_rounds(row))
 
 

@@ -13,11 +13,8 @@ from endive.verification.suite import Check, Options, Outcome, Table, Value, pro
 from verification.suites.delta.delta_recording import RS, read
 from verification.suites.load.closed_checks import FIGURES, GROUPS, GROUPS_QUICK, closed_checks
 from verification.suites.load.load_model import simulate_closed
-from verification.suites.load.measurement import Figures
+from verification.suites.load.measurement import Figures, Txn, load_averages
 
-SUITE: Final = "delta"
-PART: Final = "delta-rs load"
-COMMAND: Final = "endive verify delta"
 KEEP: Final = "keep"
 QUICK_WRITERS: Final = 4
 BASE_COMMITS: Final = 3
@@ -70,13 +67,10 @@ def run(options: Options) -> Outcome:
     cells = [cell for cell in document["cells"] if not options.is_quick or _is_quick(cell)]
     checks = [check for cell in cells for check in compare(document, cell, options)]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
         tables=(measured_table(document, cells), repeats_table(document, cells, "delta-rs")),
         remarks=REMARKS,
-        command=COMMAND,
         provenance=provenance(
             deltalake=document["deltalake"], measured=document["date"], cores=document["cores"], cells=len(cells)
         ),
@@ -103,8 +97,8 @@ def _is_of_noise(check: Check) -> bool:
     return "latency" in check.name or "attempts" in check.name
 
 
-def ended(run: Mapping[str, Any], seconds: float) -> list[tuple[float, bool, int]]:
-    """Latency in ms, committed?, attempts of the txns that ended in time."""
+def ended(run: Mapping[str, Any], seconds: float) -> list[Txn]:
+    """The txns that ended in time."""
     return [
         (end_ms - commit_ms, code == 0, puts)
         for _, _, _, commit_ms, end_ms, puts, code, *_ in run["txns"]
@@ -166,12 +160,10 @@ def measured_table(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any
     """How busy the machine was, and how txns ended."""
     rows: list[tuple[Value, ...]] = []
     for cell in cells:
-        load = [run["load_average"] for run in cell["runs"]]
         codes = [row[6] for run in cell["runs"] for row in run["txns"]]
         endings = ", ".join(
             f"{codes.count(code)} {name}" for code, name in enumerate(document["endings"]) if codes.count(code)
         )
-        busy = f"{min(load):.0f} to {max(load):.0f}"
         rate = codes.count(0) / cell["seconds"] / len(cell["runs"])
         taken = (
             cell.get("way", KEEP),
@@ -181,7 +173,7 @@ def measured_table(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any
             endings,
             round(rate, 2),
         )
-        rows.append((*taken, _building_ms(cell["runs"]), replay_ms(cell) or "-", busy))
+        rows.append((*taken, _building_ms(cell["runs"]), replay_ms(cell) or "-", load_averages(cell["runs"])))
     headings = (
         *("table", "delays", "writers", "runs", "txns", "commits/s"),
         *("before the log, ms", "log replay, ms", "load average"),
@@ -195,15 +187,14 @@ def repeats_table(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]
     for cell in cells:
         latest = {"date": document["date"], "seconds": cell["seconds"], "runs": cell["runs"]}
         for each in (*cell.get("earlier", ()), latest) if cell.get("earlier") else ():
-            load = [run["load_average"] for run in each["runs"]]
             figures = [Figures.of(ended(run, each["seconds"]), each["seconds"]) for run in each["runs"]]
             rows.append(
                 (
                     f"x {cell['slower']:g}",
                     cell["writers"],
                     each["date"],
-                    f"{len(load)} of {each['seconds']:.0f} s",
-                    f"{min(load):.0f} to {max(load):.0f}",
+                    f"{len(each['runs'])} of {each['seconds']:.0f} s",
+                    load_averages(each["runs"]),
                     *(_spread([getattr(run, name) for run in figures]) for name in FIGURES),
                 )
             )

@@ -11,9 +11,6 @@ from verification.suites.delta.delta_pairs import TWICE
 from verification.suites.delta.delta_recording import RS, bill, difference, read, rounds
 from verification.suites.delta.told_story import tell
 
-SUITE: Final = "delta"
-PART: Final = "delta-rs thrown"
-COMMAND: Final = "endive verify delta"
 QUICK: Final = 25
 REMOVED_TWICE: Final = "concurrent_delete_delete"
 # What delta-rs says when a call fails, and what the model calls that.
@@ -50,12 +47,9 @@ def run(options: Options) -> Outcome:
     document = read(RS, "thrown")
     stories = document["entries"][: QUICK if options.is_quick else None]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(check for story in stories for check in compare(story)),
         remarks=REMARKS,
-        command=COMMAND,
         provenance=provenance(deltalake=document["deltalake"], recorded=document["date"], stories=len(stories)),
     )
 

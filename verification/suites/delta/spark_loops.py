@@ -14,12 +14,11 @@ from typing import Any, Final
 from endive import Simulation
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
 from verification.suites.delta.delta_recording import SPARK, read
-from verification.suites.delta.rs_loops import COMMAND, QUICK_WRITERS, SUITE, Requests, base_of, ended, repeats_table
+from verification.suites.delta.rs_loops import QUICK_WRITERS, Requests, base_of, ended, repeats_table
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks
 from verification.suites.load.load_model import simulate_closed
 from verification.suites.load.measurement import QUANTILES, quantile
 
-PART: Final = "delta spark load"
 QUICK_SLOWER: Final = 5.0
 LOG: Final = "log"  # the client's work, each time it has read the log as a whole
 TOGETHER_MS: Final = 500.0
@@ -74,13 +73,10 @@ def run(options: Options) -> Outcome:
     document = read(SPARK, "loops")
     cells = [cell for cell in document["cells"] if not options.is_quick or _is_quick(cell)]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(check for cell in cells for check in compare(document, cell, options)),
         tables=(measured_table(document, cells), repeats_table(document, cells, "Delta Spark")),
         remarks=REMARKS,
-        command=COMMAND,
         provenance=provenance(
             delta=document["delta"],
             spark=document["spark"],

@@ -7,31 +7,30 @@ client waits for them where the story says.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
-from endive.catalog import Catalog, CatalogSnapshot, CatalogState, CommitResult, IntentionRecord
+from endive.catalog import Catalog, CatalogState
 from endive.config import parse_config
 from endive.formats.file_history import TouchedFiles
 from endive.formats.nesting import Plan
 from endive.formats.operation import Operation
 from endive.record import copied
-from endive.rng import POINTER_READ, REFRESH, START_READ
+from endive.rng import POINTER_READ, REFRESH
 from endive.simulation import Simulation
 from endive.simulation.build import build_catalog
 from endive.simulation.build_source import build_terms
 from endive.storage import StorageProvider
-from endive.storage.client import Client, Clock, TracedRequest
+from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionDraft
-from endive.vocabulary import KINDS, OBJECTS, OPERATIONS
+from endive.vocabulary import KINDS
 from endive.workload import Source, Workload
+from verification.suites.beset import RIVAL_GAP_MS, VICTIM, BesetCatalog, sent_by
 from verification.suites.delta.delta_pairs import OPERATIONS as PAIRED
 from verification.suites.delta.delta_pairs import Does, source_of
-from verification.suites.delta.delta_recording import RS, Bill
-from verification.suites.delta.modelled_story import DATA_FILES, REQUEST_MS, Played, count_rounds
-from verification.suites.java.modelled_victim import LOOK_US, RIVAL_GAP_MS, VICTIM
+from verification.suites.delta.delta_recording import RS
+from verification.suites.delta.modelled_story import DATA_FILES, REQUEST_MS, Played, played
 
 CHECKPOINT: Final = "checkpoint"
 APPEND: Final = "append, p = 9"  # of whoever comes when the story is over
@@ -133,29 +132,15 @@ class ToldWorkload(Workload):
         return ToldDraft(**given, operation=operation, places=tuple(PLACES[each] for each in does.files))
 
 
-class WaitingCatalog(Catalog):
+class WaitingCatalog(BesetCatalog):
     """A catalog whose requests the client sends when its rivals are through."""
 
     def __init__(self, catalog: Catalog, calls: Sequence[Call], turns: Mapping[int, int]) -> None:
-        super().__init__(catalog.state, refusal_returns_snapshot=catalog.refusal_returns_snapshot)
-        self._catalog, self._calls, self._turns = catalog, calls, turns
+        super().__init__(catalog, {})
+        self._calls, self._turns = calls, turns
         self._passed: set[tuple[int, int, int]] = set()
 
-    def attach(self, clock: Clock) -> None:
-        super().attach(clock)
-        self._catalog.attach(clock)
-
-    def read(
-        self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
-    ) -> Generator[int, None, CatalogSnapshot]:
-        yield from self._let_pass(client, step)
-        return (yield from self._catalog.read(client=client, step=step, expected_size_bytes=expected_size_bytes))
-
-    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
-        yield from self._let_pass(client, POINTER_READ)
-        return (yield from self._catalog.commit(intention, client=client))
-
-    def _let_pass(self, client: Client | None, step: int) -> Generator[int, None, None]:
+    def let_pass(self, client: Client | None, step: int) -> Generator[int, None, None]:
         turn = -1 if client is None else self._turns.get(client.key, -1)
         if client is None or not 0 <= turn < len(self._calls) or (turn, client.attempt, step) in self._passed:
             return
@@ -163,11 +148,8 @@ class WaitingCatalog(Catalog):
         for rival in self._rivals(self._calls[turn], client.attempt, step):
             if rival == CHECKPOINT:
                 self._checkpoint()
-                continue
-            seen = self.state.versions[0]
-            while self.state.versions[0] == seen:
-                yield LOOK_US
-            yield LOOK_US  # until it has done what follows its commit
+            else:
+                yield from self.wait_for(1)
 
     @staticmethod
     def _rivals(call: Call, attempt: int, step: int) -> tuple[str, ...]:
@@ -194,7 +176,6 @@ def tell(story: Mapping[str, Any]) -> Played:
     config = parse_config(configuration(story, len(rivals)))
     operations = {name: _operation(story, name) for name in {APPEND, *rivals, *(call.operation for call in calls)}}
     trace: list[TracedRequest] = []
-    workloads: list[ToldWorkload] = []
     turns: dict[int, int] = {}
 
     def make(storage: StorageProvider, state: CatalogState) -> Catalog:
@@ -203,7 +184,6 @@ def tell(story: Mapping[str, Any]) -> Played:
     def work(workload: Any) -> Workload:
         made = ToldWorkload(workload, [call.operation for call in calls], [*rivals, APPEND], operations)
         made.turns = turns
-        workloads.append(made)
         return made
 
     kinds = dict.fromkeys(KINDS, ToldTransaction)
@@ -211,11 +191,7 @@ def tell(story: Mapping[str, Any]) -> Played:
     rows = simulation.run(trace=trace).transactions.to_pylist()
     own = [row for row in rows if row["source"] == VICTIM]
     row = own[len(calls) - 1]
-    bills: tuple[Bill, Bill] = (Counter(), Counter())
-    for _, txn_id, attempt, obj, op, count, _ in trace:
-        if txn_id == row["txn_id"]:
-            bills[attempt > 0][f"{OBJECTS[obj]}.{OPERATIONS[op]}"] += count
-    return Played(str(row["status"]), str(row["reason"] or ""), bills[1], bills[0], count_rounds(row))
+    return played(row, sent_by(row["txn_id"], trace))
 
 
 def _operation(story: Mapping[str, Any], name: str) -> Operation:

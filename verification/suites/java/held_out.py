@@ -10,9 +10,10 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from endive.verification.suite import UNJUDGED, Options, Outcome, provenance, skipped
+from endive.verification.suite import UNJUDGED, Options, Outcome, provenance
+from verification import rigs
 from verification.suites.java import modelled_pair
-from verification.suites.java.java_pairs import COMMAND, SUITE, compare
+from verification.suites.java.java_pairs import compare
 from verification.suites.java.pair_recording import read_pairs
 from verification.suites.java.pair_sheets import EXPIRY, RIVALS, RIVALS_V3, ROLLBACK, ROLLED_BACK, SHEETS, all_pairs
 from verification.suites.java.pairs import (
@@ -27,9 +28,7 @@ from verification.suites.java.pairs import (
     Victim,
 )
 from verification.suites.java.request_recording import RELEASES
-from verification.suites.live import IcebergMissingError, rigs
 
-PART: Final = "java held out"
 WHAT: Final = "held_out"  # the recording's name
 THROWS: Final = {20261118: 240, 424242: 79, 221811: 110}  # how many pairs of each seed
 CATALOGS: Final = ("jdbc", "rest")
@@ -54,10 +53,7 @@ def run(options: Options) -> Outcome:
     """Hold the model against the recording, or against Iceberg itself."""
     pairs = throw()[:: 6 if options.is_quick else 1]
     if options.is_live:
-        try:
-            recordings = [rigs().java_pairs(pairs, options.iceberg_jars)]
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        recordings = [rigs.java_pairs(pairs, options.iceberg_jars)]
     else:
         recordings = [read_pairs(release, what=WHAT) for release in RELEASES]
     checks = [
@@ -67,12 +63,9 @@ def run(options: Options) -> Outcome:
         if pair.key in recording.pairs
     ]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(check for check in checks if check.measure != UNJUDGED),
         remarks=REMARKS,
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=", ".join(recording.iceberg for recording in recordings),
             recorded=", ".join(recording.date for recording in recordings),

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance, skipped
+from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance
+from verification import rigs
 from verification.suites.java import modelled_pair
 from verification.suites.java.java_requests import different_parts
 from verification.suites.java.pair_recording import RecordedPair, read_pairs
@@ -17,11 +18,7 @@ from verification.suites.java.pair_sheets import all_pairs
 from verification.suites.java.pairs import Pair
 from verification.suites.java.request_recording import RELEASES, SAMPLED
 from verification.suites.java.request_trace import VALIDATION_EXCEPTION, Recorded, bill
-from verification.suites.live import IcebergMissingError, rigs
 
-SUITE: Final = "requests"
-PART: Final = "java pairs"
-COMMAND: Final = "endive verify requests"
 NOT_MODELLED: Final = "not modelled yet"
 QUICK_EVERY: Final = 6  # of the pairs with one rival
 INTRO: Final = """
@@ -41,10 +38,7 @@ def run(options: Options) -> Outcome:
     pairs = [pair for pair in all_pairs() if not options.is_quick or pair.count <= 1]
     pairs = pairs[::QUICK_EVERY] if options.is_quick else pairs
     if options.is_live:
-        try:
-            recordings = [rigs().java_pairs(pairs, options.iceberg_jars)]
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        recordings = [rigs.java_pairs(pairs, options.iceberg_jars)]
     else:
         recordings = [read_pairs(release) for release in (RELEASES[-1:] if options.is_quick else (*RELEASES, *SAMPLED))]
     played = [(recording, pair) for recording in recordings for pair in pairs if pair.key in recording.pairs]
@@ -53,12 +47,9 @@ def run(options: Options) -> Outcome:
         for recording, pair in played
     )
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(check for check in checks if check.measure != UNJUDGED),
         tables=(_missing_table([pair for _, pair in played], checks),),
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=", ".join(recording.iceberg for recording in recordings),
             recorded=", ".join(recording.date for recording in recordings),

@@ -18,13 +18,10 @@ from endive.observation.observe import observe
 from endive.observation.replay.figures import Figure
 from endive.observation.replay.replay import Replay, replay
 from endive.observation.tables.metadata import history_of
-from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+from verification import rigs
 from verification.suites.java.request_recording import DATA, line_of
-from verification.suites.live import IcebergMissingError, rigs
 
-SUITE: Final = "replay"
-PART: Final = "java"
-COMMAND: Final = "endive verify replay"
 REPLAY_FILE: Final = DATA / "replay.json"
 TABLE: Final = "observed"
 MERGES: Final = "merges"
@@ -63,21 +60,15 @@ def run(options: Options) -> Outcome:
     """Hold the replay of the recording, or of a new run, against what was seen in it."""
     if options.is_live:
         seconds = LIVE_SECONDS_QUICK if options.is_quick else LIVE_SECONDS
-        try:
-            document = rigs().java_replay(options.iceberg_jars, seconds)
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        document = rigs.java_replay(options.iceberg_jars, seconds)
     else:
         document = read_recording()
     result = replay_recording(document, SEEDS_QUICK if options.is_quick else SEEDS)
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(check_figure(name, figure) for name, figure in result.figures),
         tables=(_writers(document),),
         remarks=f"The verdict of the command: {result.verdict}\n{'' if options.is_live else REMARKS}",
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=document["iceberg"],
             recorded=document["date"],

@@ -11,16 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from endive.verification.suite import Check, Options, Outcome, Table, provenance, skipped
+from endive.verification.suite import Check, Options, Outcome, Table, provenance
+from verification import rigs
 from verification.suites.java import modelled_victim
 from verification.suites.java.request_recording import RELEASES, Recording, read_requests
 from verification.suites.java.request_trace import Bill, Recorded, bill
 from verification.suites.java.scenario import Scenario, all_scenarios
-from verification.suites.live import IcebergMissingError, rigs
 
-SUITE: Final = "requests"
-PART: Final = "java"
-COMMAND: Final = "endive verify requests"
 QUICK_BEHIND: Final = (0, 5)
 ATTEMPTS: Final = "attempts"
 AFTER: Final = "after"
@@ -49,10 +46,7 @@ def run(options: Options) -> Outcome:
     """Hold the model against the recording, or against Iceberg itself."""
     scenarios = [each for each in all_scenarios() if not options.is_quick or each.n_behind in QUICK_BEHIND]
     if options.is_live:
-        try:
-            recordings = [rigs().java_requests(scenarios, options.iceberg_jars)]
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        recordings = [rigs.java_requests(scenarios, options.iceberg_jars)]
     else:
         recordings = [each for each in map(read_requests, RELEASES) if each.scenarios]
         recordings = recordings[-1:] if options.is_quick else recordings
@@ -63,13 +57,10 @@ def run(options: Options) -> Outcome:
             simulated = [modelled_victim.play(each, recording.iceberg) for each in family]
             checks.extend(compare(family, real, simulated, recording.iceberg))
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
         tables=(_attempts_table(scenarios, recordings[-1]),),
         remarks=REMARKS,
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=", ".join(each.iceberg for each in recordings),
             recorded=", ".join(each.date for each in recordings),

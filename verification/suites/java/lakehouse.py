@@ -23,14 +23,11 @@ from endive.observation.observe import observe, with_reports
 from endive.observation.replay.figures import Figure
 from endive.observation.replay.replay import Replay, replay
 from endive.observation.tables.metadata import history_of
-from endive.verification.suite import Check, Options, Outcome, Table, provenance, skipped
+from endive.verification.suite import Check, Options, Outcome, Table, provenance
+from verification import rigs
 from verification.suites.java.java_replay import check_figure
 from verification.suites.java.request_recording import DATA
-from verification.suites.live import IcebergMissingError, rigs
 
-SUITE: Final = "replay"
-PART: Final = "lakehouse"
-COMMAND: Final = "endive verify replay"
 RECORDINGS: Final = ("small", "rest", "later", "unseen", "quiet", "delayed")
 MODES: Final = ("modes", "quiet_modes")
 TABLE: Final = "db.events"
@@ -99,10 +96,7 @@ def run(options: Options) -> Outcome:
     """Hold the replay of the recordings, or of a new run, against the log."""
     if options.is_live:
         seconds = LIVE_SECONDS_QUICK if options.is_quick else LIVE_SECONDS
-        try:
-            documents = {"live": rigs().lakehouse(options.iceberg_jars, seconds, **LIVE)}
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        documents = {"live": rigs.lakehouse(options.iceberg_jars, seconds, **LIVE)}
     else:
         documents = {name: read_recording(name) for name in RECORDINGS} | read_modes()
     seeds = SEEDS_QUICK if options.is_quick else SEEDS
@@ -110,8 +104,6 @@ def run(options: Options) -> Outcome:
     checks = [each for name, result in results.items() for each in checks_of(name, documents[name], result)]
     first = next(iter(documents.values()))
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
         tables=(_writers(documents), _shown(results, documents)),
@@ -121,7 +113,6 @@ def run(options: Options) -> Outcome:
                 *(f"*{name}*, the verdict of the command: {each.verdict}" for name, each in results.items()),
             ]
         ),
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             spark=first["spark"],
             iceberg=first["iceberg"],

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from verification.suites.beset import RIVAL_GAP_MS, VICTIM, script_of
 from verification.suites.java import modelled_victim
-from verification.suites.java.modelled_victim import RIVAL_GAP_MS, VICTIM, Moments
 from verification.suites.java.pair_sheets import EXPIRY
 from verification.suites.java.pairs import (
     DURING,
@@ -99,10 +99,10 @@ def play(pair: Pair, release: str = NEWEST) -> Recorded | None:
         return None
     is_late = pair.when == DURING
     count = pair.count + (pair.rival is not None and pair.rival.name == EXPIRY) + (pair.second is not None)
-    moments = Moments(0 if is_late else count, (count,) if is_late else ())
+    script = script_of(0 if is_late else count, (count,) if is_late else ())
     names = {RIVAL: pair.rival, SECOND: pair.second, EXPIRING_SOURCE: pair.rival}
     elsewhere = {name for name, each in names.items() if each is not None and each.touches == OTHER_PARTITION}
-    return modelled_victim.play_out(document, moments, elsewhere)
+    return modelled_victim.play_out(document, script, elsewhere)
 
 
 def configuration(pair: Pair, release: str = NEWEST) -> dict[str, Any] | None:

@@ -14,15 +14,13 @@ from typing import Any, Final
 from endive.config import parse_config
 from endive.rng import LOOK_READ, POINTER_READ, REFRESH, START_READ
 from endive.verification.suite import Check, Options, Outcome, provenance
+from verification.suites.beset import RIVAL_GAP_MS, VICTIM, Script
 from verification.suites.java.java_requests import difference
 from verification.suites.java.modelled_pair import DATA_FILES
-from verification.suites.java.modelled_victim import RIVAL_GAP_MS, VICTIM, Moments, play_requests
+from verification.suites.java.modelled_victim import play_requests
 from verification.suites.java.request_recording import DATA, line_of
 from verification.suites.java.request_trace import VALIDATION_EXCEPTION
 
-SUITE: Final = "requests"
-PART: Final = "spark looks"
-COMMAND: Final = "endive verify requests"
 RECORDING: Final = DATA / "spark_looks_1.10.0.json"
 MOVED: Final = "table_moved"
 ENDS: Final = {"IllegalStateException": MOVED, "ValidationException": VALIDATION_EXCEPTION}
@@ -40,18 +38,6 @@ while rows are looked for, moves the table under it; an UPDATE is not moved.
 
 Recorded by `python -m verification.spark_rig.second_looks`, with a PySpark of its own.
 """
-Script = Mapping[tuple[int, int], int]  # (attempt, step) -> rivals before that request
-
-
-class Scripted(Moments):
-    """Rivals at any moment."""
-
-    def __init__(self, script: Script) -> None:
-        self._left = dict(script)
-
-    def rivals_before(self, attempt: int, step: int) -> int:
-        """So many, once."""
-        return self._left.pop((attempt, step), 0)
 
 
 def run(options: Options) -> Outcome:
@@ -60,11 +46,8 @@ def run(options: Options) -> Outcome:
     release = line_of(document["iceberg"])
     checks = [compare(key, entry, release) for key, entry in document["entries"].items()]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
-        command=COMMAND,
         provenance=provenance(
             iceberg=document["iceberg"], spark=document["spark"], recorded=document["date"], cells=len(checks)
         ),
@@ -83,7 +66,7 @@ def compare_epoch(rivals: str, entry: Mapping[str, Any], release: str) -> Check:
     """Right if the epoch asks for the same, from its look at the table on."""
     keys = {"operation_types": {"fast_append": 1.0}, "commit_path": "epoch"}
     config = parse_config(_document(keys, release, _rivals_in(rivals)))
-    row, sent = play_requests(config, Scripted(_rivals_in(rivals)))
+    row, sent = play_requests(config, _rivals_in(rivals))
     simulated = Counter(f"{each.object}.{each.operation}" for _, each in sent[1:])  # the first loads the table
     del simulated["metadata.write"]  # the server's, which the recording leaves out
     real = Counter(entry["commit"])
@@ -103,7 +86,7 @@ def compare_statement(catalog: str, statement: str, rivals: str, entry: Mapping[
     script, is_looking = moment_of(catalog, statement, rivals)
     keys = {"operation_types": {"validated_overwrite": 1.0}, "overwrite": "overwrite_files", "touched_files": 1}
     keys |= {"read": READS[statement], "runtime_filter_ms": 500.0 if is_looking else 0.0}
-    row, _ = play_requests(parse_config(_document(keys, release, script)), Scripted(script), ("rival",))
+    row, _ = play_requests(parse_config(_document(keys, release, script)), script, ("rival",))
     return Check(
         name=f"copy-on-write {statement}",
         what={"catalog": f"{catalog} in the session", "rivals": rivals, "read": READS[statement]},

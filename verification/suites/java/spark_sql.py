@@ -12,14 +12,11 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from endive.verification.suite import Check, Options, Outcome, Value, provenance
+from verification.suites.beset import RIVAL_GAP_MS, VICTIM, script_of
 from verification.suites.java import modelled_victim
 from verification.suites.java.modelled_pair import ALL_FILES, DATA_FILES
-from verification.suites.java.modelled_victim import RIVAL_GAP_MS, VICTIM, Moments
 from verification.suites.java.request_recording import DATA
 
-SUITE: Final = "requests"
-PART: Final = "spark sql"
-COMMAND: Final = "endive verify requests"
 RECORDING: Final = DATA / "spark_sql_1.10.0.json"
 INTRO: Final = """
 MERGE, UPDATE, DELETE and `rewrite_data_files`, each beside each, through Spark SQL itself: a statement has read its
@@ -214,12 +211,9 @@ def run(options: Options) -> Outcome:
     cells = [(Cell.of(key), told) for key, told in document["entries"].items()]
     checks = tuple(compare(cell, told) for cell, told in cells if cell.is_sayable)
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=checks,
         remarks=REMARKS,
-        command=COMMAND,
         provenance=provenance(
             iceberg=document["iceberg"], spark=document["spark"], recorded=document["date"], cells=len(cells)
         ),
@@ -256,7 +250,7 @@ def play(cell: Cell) -> str:
         ],
     }
     elsewhere, everywhere = cell.names_in({9}), cell.names_in({3, 9})
-    return modelled_victim.play_out(document, Moments(1, ()), elsewhere, everywhere=everywhere).outcome
+    return modelled_victim.play_out(document, script_of(1), elsewhere, everywhere=everywhere).outcome
 
 
 def victim(cell: Cell) -> dict[str, Any]:

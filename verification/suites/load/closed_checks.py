@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from endive.verification.suite import Check, Value
-from verification.suites.load.measurement import Figures, quantile
+from verification.suites.load.measurement import Figures, TxnRuns, quantile
 from verification.suites.sampling import (
     STANDARD_ERRORS,
     doubt,
@@ -39,17 +40,13 @@ FIGURES: Final = {
 
 QUANTILES: Final = {"p50_ms": 0.50, "p95_ms": 0.95}
 
-TxnRuns = Sequence[list[tuple[float, bool, int]]]  # latency in ms, committed?, attempts, run by run
-
 
 def closed_checks(
     title: str, what: Mapping[str, Value], real: TxnRuns, simulated: TxnRuns, duration_s: float
 ) -> list[Check]:
     """Of one cell; there are ``len(real)`` measured runs and several times as many simulated ones."""
 
-    def figures(runs: TxnRuns) -> Figures:
-        return Figures.of([txn for run in runs for txn in run], duration_s * len(runs))
-
+    figures = partial(Figures.of_runs, duration_s=duration_s)
     groups = [figures(simulated[at : at + len(real)]) for at in range(0, len(simulated), len(real))]
     again = resample(real, figures)
     measured, model = figures(real), figures(simulated)
@@ -68,11 +65,13 @@ def closed_checks(
             is_above, share = expected > actual, QUANTILES[name]
             sides = ((simulated, is_above), (real, not is_above))
             off = max(off, *(_order_doubt(runs, share, commits, is_above=up) for runs, up in sides))
-        check = _check(f"{title}{told}", name, what, (expected, actual), off, chance)
+        check = figure_check(f"{title}{told}", name, what, (expected, actual), off, note=chance)
         if commits < COMMITS_MIN and (name.endswith("_ms") or not commits):
             check = shown(check, f"{commits} commits: too few to judge")
         checks.append(check)
-    return [*checks, _law(title, what, (measured, model), again, groups)]
+    worst = worst_attempts(measured, model)
+    law = law_check(title, what, (measured, model), worst, _law_doubt(measured, worst, again, groups))
+    return [*checks, law]
 
 
 def _order_doubt(runs: TxnRuns, share: float, commits: int, *, is_above: bool) -> float:
@@ -93,19 +92,21 @@ def shown(check: Check, why: str) -> Check:
     return replace(check, allowed=None, holds=True, doubt=0.0, note=why)
 
 
-def _check(
-    title: str, name: str, what: Mapping[str, Value], pair: tuple[float, float], off: float, chance: str
+def figure_check(
+    title: str,
+    name: str,
+    what: Mapping[str, Value],
+    pair: tuple[float, float],
+    off: float,
+    *,
+    note: str = "",
+    rate_unit: str = "1/s",
 ) -> Check:
+    """One of ``FIGURES``, measured and simulated; ``off`` is its doubt, in its own unit."""
     expected, actual = pair
     if name == "exhausted_percent":
         return Check.points(
-            title,
-            what,
-            expected=expected,
-            actual=actual,
-            allowed=EXHAUSTED_ALLOWED_POINTS,
-            note=chance,
-            doubt=off,
+            title, what, expected=expected, actual=actual, allowed=EXHAUSTED_ALLOWED_POINTS, note=note, doubt=off
         )
     is_rate = name == "committed_per_s"
     return Check.relative(
@@ -114,38 +115,37 @@ def _check(
         expected=expected,
         actual=actual,
         allowed=THROUGHPUT_ALLOWED if is_rate else LATENCY_ALLOWED,
-        unit="1/s" if is_rate else "ms",
-        note=chance,
+        unit=rate_unit if is_rate else "ms",
+        note=note,
         doubt=off / expected if expected else 0.0,
     )
 
 
-def _law(
-    title: str,
-    what: Mapping[str, Value],
-    pair: tuple[Figures, Figures],
-    again: Sequence[Figures],
-    groups: Sequence[Figures],
-) -> Check:
-    """The share of txns that took k attempts, at the k where model and measurement differ most."""
-    measured, model = pair
-    differences = {n: model.share_percent(n) - measured.share_percent(n) for n in range(1, ATTEMPTS_MAX + 1)}
-    worst = max(differences, key=lambda n: abs(differences[n]))
-    hits = measured.attempts[worst - 1] if worst <= len(measured.attempts) else 0
-    counted_error = share_error_percent(hits, sum(measured.attempts))  # few runs may agree by chance
-    group_error = standard_error(
-        [each.share_percent(worst) for each in groups]
-    )  # of as many runs, if the model is right
-    real_error = max(standard_error([each.share_percent(worst) for each in again]), counted_error, group_error)
-    model_error = group_error / math.sqrt(len(groups))
+def worst_attempts(measured: Figures, model: Figures) -> int:
+    """The number of attempts after which the shares of txns differ most."""
+    return max(range(1, ATTEMPTS_MAX + 1), key=lambda n: abs(model.share_percent(n) - measured.share_percent(n)))
+
+
+def law_check(title: str, what: Mapping[str, Value], pair: tuple[Figures, Figures], worst: int, off: float) -> Check:
+    """The share of txns that took so many attempts."""
+    expected, actual = (each.share_percent(worst) for each in pair)
     return Check.points(
         f"{title}law of attempts, the share that differs most",
         {**what, "attempts": worst},
-        expected=measured.share_percent(worst),
-        actual=model.share_percent(worst),
+        expected=expected,
+        actual=actual,
         allowed=ATTEMPTS_ALLOWED_POINTS,
-        doubt=doubt(real_error, model_error),
+        doubt=off,
     )
+
+
+def _law_doubt(measured: Figures, worst: int, again: Sequence[Figures], groups: Sequence[Figures]) -> float:
+    hits = measured.attempts[worst - 1] if worst <= len(measured.attempts) else 0
+    counted_error = share_error_percent(hits, sum(measured.attempts))  # few runs may agree by chance
+    # of as many runs, if the model is right
+    group_error = standard_error([each.share_percent(worst) for each in groups])
+    real_error = max(standard_error([each.share_percent(worst) for each in again]), counted_error, group_error)
+    return doubt(real_error, group_error / math.sqrt(len(groups)))
 
 
 def _chance(values: Sequence[float], real: float) -> str:

@@ -10,15 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
-from verification.suites.load import java_loops
+from verification.suites.load import java_loops, load_model
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK
 from verification.suites.load.loops import DATA_FILES, DELETE, TOUCHED, Loop, delete_loops
-from verification.suites.load.measurement import DELETES_FILE, read_load
+from verification.suites.load.measurement import DELETES_FILE, TxnRuns, load_averages, read_load
 from verification.suites.sampling import doubt, share_error_percent, standard_error
 
-SUITE: Final = "requests"
-PART: Final = "delete loops"
-COMMAND: Final = "endive verify requests"
 ALLOWED_POINTS: Final = 10.0  # as the requirement says that asked for them
 INTRO: Final = """
 Three writers in a loop, as Spark's merge-on-read DELETE commits: each loads the table, works for 0.3 s, deletes rows of
@@ -39,12 +36,9 @@ def run(options: Options) -> Outcome:
     groups = GROUPS_QUICK if options.is_quick else GROUPS
     played = [(loop, *play(document, loop, groups)) for loop in delete_loops()]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(compare(*each) for each in played),
         tables=(_table(document, played),),
-        command=COMMAND,
         provenance=provenance(iceberg=document["iceberg"], measured=document["date"], machine=document["machine"]),
     )
 
@@ -53,7 +47,7 @@ def play(document: Mapping[str, Any], loop: Loop, groups: int) -> tuple[Runs, Ru
     """Which txns committed, measured and in the model."""
     runs = document["loops"][loop.key]
     configs = [configuration(document, loop, place) for place in range(len(runs))]
-    simulated = java_loops.simulate(configs, [DELETE], range(groups * len(runs)))[DELETE]
+    simulated = load_model.simulate(configs, range(groups * len(runs)), [DELETE])[DELETE]
     real = [java_loops.ended(run, loop, DELETE) for run in runs]
     return _committed(real), _committed(simulated)
 
@@ -67,7 +61,7 @@ def configuration(document: Mapping[str, Any], loop: Loop, place: int) -> dict[s
     return config
 
 
-def _committed(runs: Sequence[Sequence[tuple[float, bool, int]]]) -> Runs:
+def _committed(runs: TxnRuns) -> Runs:
     return [[is_committed for _, is_committed, _ in run] for run in runs]
 
 
@@ -99,10 +93,17 @@ def _table(document: Mapping[str, Any], played: Sequence[tuple[Loop, Runs, Runs]
         runs = document["loops"][loop.key]
         seconds = [runs[0]["duration_s"] * len(each) for each in (real, simulated)]
         rates = [sum(map(sum, each)) / s for each, s in zip((real, simulated), seconds, strict=True)]
-        load = [run["load_average"] for run in runs]
         counts = f"{sum(map(sum, real))} of {sum(map(len, real))}"
         shares = [f"{_percent(each):.1f}" for each in (real, simulated)]
-        busy = f"{min(load):.0f} to {max(load):.0f}"
-        rows.append((f"v{loop.format_version}", len(runs), counts, *shares, *(f"{rate:.2f}" for rate in rates), busy))
+        rows.append(
+            (
+                f"v{loop.format_version}",
+                len(runs),
+                counts,
+                *shares,
+                *(f"{rate:.2f}" for rate in rates),
+                load_averages(runs),
+            )
+        )
     headings = ("table", "runs", "committed", "%", "model, %", "1/s", "model, 1/s", "load average")
     return Table(title="Three loops of DELETE", headings=headings, rows=tuple(rows))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance, skipped
+from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance
+from verification import rigs
 from verification.suites.java.scenario import Operation
-from verification.suites.live import IcebergMissingError, rigs
 from verification.suites.load import load_model
 from verification.suites.load.cells import beside_cells
 from verification.suites.load.closed_checks import (
@@ -22,12 +22,17 @@ from verification.suites.load.closed_checks import (
     THROUGHPUT_ALLOWED,
     closed_checks,
 )
-from verification.suites.load.measurement import Figures, ended, latencies, measured, pointer_ms, read_load
+from verification.suites.load.measurement import (
+    Figures,
+    ended,
+    latencies,
+    load_averages,
+    measured,
+    pointer_ms,
+    read_load,
+)
 from verification.suites.sampling import doubt, mean_error, share_error_percent
 
-SUITE: Final = "load"
-PART: Final = "java"
-COMMAND: Final = "endive verify load"
 BESIDE_SEEDS: Final = 8
 BESIDE_SEEDS_QUICK: Final = 2
 
@@ -54,23 +59,17 @@ more than 16 writers.
 def run(options: Options) -> Outcome:
     """Hold the model against the measurement, or against a new one."""
     if options.is_live:
-        try:
-            document = rigs().java_load(options.iceberg_jars, is_quick=options.is_quick)
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        document = rigs.java_load(options.iceberg_jars, is_quick=options.is_quick)
     else:
         document = read_load()
     closed = [_closed_cell(document, writers, options) for writers in document["closed"]]
     beside = [_beside_cell(document, *cell, options) for cell in beside_cells() if cell[0] in document["beside"]]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(check for checks in [*(checks for checks, _ in closed), *beside] for check in checks),
         tables=(_attempts_table(document, [cell for _, cell in closed]), _beyond_table(document)),
         figures=(_figure(document, [cell for _, cell in closed]),),
         remarks=REMARKS,
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=document["iceberg"],
             measured=document["date"],
@@ -95,7 +94,7 @@ def _closed_cell(document: Mapping[str, Any], writers: str, options: Options) ->
     real = [ended(run) for run in runs]
     simulated = load_model.simulate_closed(config, range(groups * len(runs)))
     checks = closed_checks("closed loop: ", {"writers": int(writers), "runs": len(runs)}, real, simulated, duration_s)
-    return checks, load_model.figures(simulated, duration_s)
+    return checks, Figures.of_runs(simulated, duration_s)
 
 
 def _objects(
@@ -160,11 +159,10 @@ def _beside_cell(
 def _attempts_table(document: Mapping[str, Any], simulated: Sequence[Figures]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for (writers, runs), model in zip(document["closed"].items(), simulated, strict=True):
-        load = [run["load_average"] for run in runs]
         for name, figures in (("real", measured(runs)), ("simulated", model)):
             shares = [100.0 * count / sum(figures.attempts) for count in figures.attempts]
             cells = [f"{share:.1f}" for share in shares] + ["0.0"] * (5 - len(shares))
-            busy = f"{min(load):.0f} to {max(load):.0f}" if name == "real" else ""
+            busy = load_averages(runs) if name == "real" else ""
             rows.append((int(writers), name, *cells, busy))
     return Table(
         title="Attempts per txn, in percent of the txns that ended",

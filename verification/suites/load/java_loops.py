@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from endive.config import parse_config
-from endive.simulation import Simulation
-from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+from verification import rigs
 from verification.suites.java.request_recording import line_of
-from verification.suites.live import IcebergMissingError, rigs
 from verification.suites.load import load_model
 from verification.suites.load.cells import BASE_SNAPSHOTS
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks, shown
@@ -33,15 +31,15 @@ from verification.suites.load.loops import (
 from verification.suites.load.measurement import (
     LOOPS_FILE,
     ORDERED_FILE,
+    Figures,
+    Txn,
     latencies,
+    load_averages,
     pooled_quantiles,
     read_load,
     statement_ms,
 )
 
-SUITE: Final = "load"
-PART: Final = "java loops"
-COMMAND: Final = "endive verify load"
 LIVE: Final = (15.0, 4)  # seconds of a run, and how many
 LIVE_QUICK: Final = (5.0, 2)
 KINDS: Final = {
@@ -51,7 +49,6 @@ KINDS: Final = {
     DELETE: "validated_overwrite",
 }
 FIRST_MANIFESTS: Final = {APPEND: 1, ROW_DELTA: 2, COMPACTION: 2, DELETE: 1}  # that a first attempt writes
-IN_FLIGHT: Final = "in_flight"
 EVEN_UP_TO: Final = 0.98  # quantiles stand at equal distances up to here
 INTRO: Final = """
 Closed loops as above, with four differences. A writer *loads* its table before every txn, or *keeps* the one it loaded
@@ -79,25 +76,17 @@ the mix the model cannot be told so, and compactions there are shown without a v
 
 def run(options: Options) -> Outcome:
     """Hold the model against the measurement, or against a new one."""
+    loops = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
     if options.is_live:
-        try:
-            how_long = LIVE_QUICK if options.is_quick else LIVE
-            played = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
-            document = rigs().java_loops(played, options.iceberg_jars, *how_long)
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        document = rigs.java_loops(loops, options.iceberg_jars, *(LIVE_QUICK if options.is_quick else LIVE))
     else:
         document = read_loops()
-    loops = [loop for loop in all_loops() if not options.is_quick or is_quick_loop(loop)]
     checks = [check for loop in loops for check in _cell(document, loop, options)]
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=INTRO,
         checks=tuple(checks),
         tables=(_input_table(document, loops), *([] if options.is_quick else [_rest_table(document, loops)])),
         remarks=REMARKS,
-        command=COMMAND + (" --live" if options.is_live else ""),
         provenance=provenance(
             iceberg=document["iceberg"], measured=document["date"], machine=document["machine"], cells=len(loops)
         ),
@@ -121,7 +110,7 @@ def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Che
     kinds = list(dict.fromkeys(loop.operations))
     configs = [configuration(document, loop, place) for place in range(len(runs))]
     groups = GROUPS_QUICK if options.is_quick else GROUPS
-    simulated = simulate(configs, kinds, range(groups * len(runs)))
+    simulated = load_model.simulate(configs, range(groups * len(runs)), kinds)
     checks = []
     for kind in kinds:
         what: dict[str, Value] = {
@@ -138,8 +127,8 @@ def _cell(document: Mapping[str, Any], loop: Loop, options: Options) -> list[Che
     return checks
 
 
-def ended(run: Mapping[str, Any], loop: Loop, kind: str) -> list[tuple[float, bool, int]]:
-    """Latency in ms, committed?, attempts of one kind's txns that ended before the run was over."""
+def ended(run: Mapping[str, Any], loop: Loop, kind: str) -> list[Txn]:
+    """One kind's txns that ended before the run was over."""
     return [
         (float(end_ms - commit_ms), bool(is_committed), attempts)
         for writer, _, _, commit_ms, end_ms, is_committed, attempts in run["txns"]
@@ -256,21 +245,6 @@ def _with_slow_winners(config: Mapping[str, Any], run: Mapping[str, Any]) -> dic
     return {**config, "storage": {**config["storage"], "objects": objects}, "catalog": catalog}
 
 
-def simulate(
-    configs: Sequence[Mapping[str, Any]], kinds: Sequence[str], seeds: range
-) -> dict[str, list[list[tuple[float, bool, int]]]]:
-    """Latency in ms, committed?, attempts of the txns that ended: by source, seed by seed; configurations in turn."""
-    simulations = [Simulation(parse_config(config)) for config in configs]
-    found: dict[str, list[list[tuple[float, bool, int]]]] = {kind: [] for kind in kinds}
-    for seed in seeds:
-        table = simulations[seed % len(simulations)].run(seed).transactions
-        columns = [table[name].to_pylist() for name in ("source", "commit_latency_ms", "status", "attempts")]
-        rows = [row for row in zip(*columns, strict=True) if row[2] != IN_FLIGHT]
-        for kind in kinds:
-            found[kind].append([(ms, status == "committed", n) for name, ms, status, n in rows if name == kind])
-    return found
-
-
 # ---- shown beside the checks -------------------------------------------------------------------------------
 
 
@@ -281,11 +255,10 @@ def _rest_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
         runs = document["loops"][loop.key]
         plain = [configuration(document, loop, place) for place in range(len(runs))]
         slow = [_with_slow_winners(config, run) for config, run in zip(plain, runs, strict=True)]
-        played = [simulate(configs, [APPEND], range(GROUPS_QUICK * len(runs)))[APPEND] for configs in (plain, slow)]
-        of = [
-            load_model.figures(each, runs[0]["duration_s"])
-            for each in (*played, [ended(run, loop, APPEND) for run in runs])
-        ]
+        seeds = range(GROUPS_QUICK * len(runs))
+        played = [load_model.simulate(configs, seeds, [APPEND])[APPEND] for configs in (plain, slow)]
+        real = [ended(run, loop, APPEND) for run in runs]
+        of = [Figures.of_runs(each, runs[0]["duration_s"]) for each in (*played, real)]
         told = [f"{one.committed_per_s:.2f}" for one in of] + [f"{one.exhausted_percent:.0f}" for one in of]
         rows.append((loop.table, loop.writers, *told))
     ways = ("as all", "the slowest", "measured")
@@ -302,11 +275,9 @@ def _input_table(document: Mapping[str, Any], loops: Sequence[Loop]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for loop in loops:
         runs = document["loops"][loop.key]
-        load = [run["load_average"] for run in runs]
         txns = sum(len(run["txns"]) for run in runs)
         building = " / ".join(f"{_building_ms(loop, kind, runs):.0f}" for kind in dict.fromkeys(loop.operations))
-        busy = f"{min(load):.0f} to {max(load):.0f}"
         name = f"{loop.operation} {loop.order}".rstrip()
-        rows.append((name, loop.table, loop.catalog, loop.writers, len(runs), txns, building, busy))
+        rows.append((name, loop.table, loop.catalog, loop.writers, len(runs), txns, building, load_averages(runs)))
     headings = ("loop", "table", "catalog", "writers", "runs", "txns", "between commits, ms", "load average")
     return Table(title="The measurement", headings=headings, rows=tuple(rows))

@@ -5,7 +5,7 @@ The latencies in them are measured ones (``measurement.latencies``); nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from endive.config import parse_config
@@ -14,10 +14,11 @@ from endive.vocabulary import KINDS
 from verification.suites.java.request_recording import line_of
 from verification.suites.java.scenario import Operation
 from verification.suites.load.cells import BASE_SNAPSHOTS
-from verification.suites.load.measurement import Distribution, Figures
+from verification.suites.load.measurement import Distribution, Txn, TxnRuns
 
 APPEND_GAP_MS: Final = 1000.0  # between the appends that put a victim behind: none meets another
 IN_FLIGHT: Final = "in_flight"
+WRITERS: Final = "writers"
 
 Objects = Mapping[str, Mapping[str, Distribution]]
 
@@ -41,29 +42,28 @@ def closed_configuration(
     closed = {"kind": "closed", "clients": writers}
     return {
         **_base(1000.0 * duration_s, pointer_ms, objects, release),
-        "source": [{"name": "writers", "arrivals": closed}],
+        "source": [{"name": WRITERS, "arrivals": closed}],
     }
 
 
-def simulate_closed(config: Mapping[str, Any], seeds: range) -> list[list[tuple[float, bool, int]]]:
-    """Latency in ms, committed?, attempts of the txns that ended, seed by seed."""
-    simulation = Simulation(parse_config(config))
-    runs = []
+def simulate(
+    configs: Sequence[Mapping[str, Any]], seeds: range, sources: Sequence[str] = (WRITERS,)
+) -> dict[str, TxnRuns]:
+    """The txns of each source that ended, seed by seed; configurations in turn."""
+    simulations = [Simulation(parse_config(config)) for config in configs]
+    runs: dict[str, TxnRuns] = {source: [] for source in sources}
     for seed in seeds:
-        table = simulation.run(seed).transactions
-        columns = zip(
-            table["commit_latency_ms"].to_pylist(),
-            table["status"].to_pylist(),
-            table["attempts"].to_pylist(),
-            strict=True,
-        )
-        runs.append([(ms, status == "committed", attempts) for ms, status, attempts in columns if status != IN_FLIGHT])
+        table = simulations[seed % len(simulations)].run(seed).transactions
+        columns = [table[name].to_pylist() for name in ("source", "commit_latency_ms", "status", "attempts")]
+        rows = [row for row in zip(*columns, strict=True) if row[2] != IN_FLIGHT]
+        for source in sources:
+            runs[source].append([(ms, status == "committed", n) for name, ms, status, n in rows if name == source])
     return runs
 
 
-def figures(runs: list[list[tuple[float, bool, int]]], duration_s: float) -> Figures:
-    """Several runs as one."""
-    return Figures.of([txn for run in runs for txn in run], duration_s * len(runs))
+def simulate_closed(config: Mapping[str, Any], seeds: range) -> TxnRuns:
+    """The same of one configuration whose only source are its writers."""
+    return simulate([config], seeds)[WRITERS]
 
 
 def beside_configuration(
@@ -118,13 +118,6 @@ def _load_ms(pointer_ms: float, objects: Objects) -> float:
     return pointer_ms + float(middle[len(middle) // 2][1])
 
 
-def simulate_victim(config: Mapping[str, Any], seeds: range) -> list[tuple[float, bool, int]]:
-    """Latency in ms, committed?, attempts of the one victim, seed by seed."""
-    simulation = Simulation(parse_config(config))
-    ends = []
-    for seed in seeds:
-        rows = simulation.run(seed).transactions.to_pylist()
-        row = next(row for row in rows if row["source"] == "victim")
-        assert row["status"] != IN_FLIGHT, "the victim ends long before the run"
-        ends.append((row["commit_latency_ms"], row["status"] == "committed", row["attempts"]))
-    return ends
+def simulate_victim(config: Mapping[str, Any], seeds: range) -> list[Txn]:
+    """The one victim, seed by seed; it ends long before the run."""
+    return [txn for (txn,) in simulate([config], seeds, ["victim"])["victim"]]

@@ -45,6 +45,8 @@ METHODS: Final = {"read": "GET", "write": "PUT", "head": "HEAD", "delete": "DELE
 _EDGES: Final = [0.0, *((low + high) / 2 for low, high in itertools.pairwise(QUANTILES)), 1.0]
 SHARES: Final = [high - low for low, high in itertools.pairwise(_EDGES)]
 
+Txn = tuple[float, bool, int]  # latency in ms, committed?, attempts
+TxnRuns = list[list[Txn]]  # run by run
 Distribution = dict[str, Any]
 Beyond = Mapping[str, Sequence[float]]  # label -> count, mean, quantiles
 
@@ -60,8 +62,8 @@ class Figures:
     attempts: tuple[int, ...]  # txns that made 1, 2, ... attempts
 
     @classmethod
-    def of(cls, txns: Sequence[tuple[float, bool, int]], seconds: float) -> Figures:
-        """From (latency in ms, committed?, attempts) of the txns that ended within ``seconds`` in all."""
+    def of(cls, txns: Sequence[Txn], seconds: float) -> Figures:
+        """Of the txns that ended within ``seconds`` in all."""
         latencies = sorted(latency_ms for latency_ms, is_committed, _ in txns if is_committed)
         most = max((attempts for _, _, attempts in txns), default=0)
         return cls(
@@ -71,6 +73,11 @@ class Figures:
             p95_ms=quantile(latencies, 0.95),
             attempts=tuple(sum(attempts == n for _, _, attempts in txns) for n in range(1, most + 1)),
         )
+
+    @classmethod
+    def of_runs(cls, runs: Sequence[Sequence[Txn]], duration_s: float) -> Figures:
+        """Several runs as one."""
+        return cls.of([txn for run in runs for txn in run], duration_s * len(runs))
 
     def share_percent(self, attempts: int) -> float:
         """Of the txns that ended, those after so many attempts."""
@@ -86,6 +93,16 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     low = int(at)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (at - low) * (ordered[high] - ordered[low])
+
+
+def extremes(values: Sequence[float], decimals: int = 0) -> str:
+    """From the least to the largest."""
+    return f"{min(values):,.{decimals}f} to {max(values):,.{decimals}f}"
+
+
+def load_averages(runs: Sequence[Mapping[str, Any]]) -> str:
+    """How busy the machine was."""
+    return extremes([run["load_average"] for run in runs])
 
 
 def read_load(path: Path = LOAD_FILE) -> dict[str, Any]:
@@ -108,8 +125,8 @@ def write_loops(document: dict[str, Any], path: Path = LOOPS_FILE) -> None:
     path.write_text(text.replace('{"duration_s"', '\n{"duration_s"') + "\n", encoding="utf-8")
 
 
-def ended(run: Mapping[str, Any]) -> list[tuple[float, bool, int]]:
-    """Latency in ms, committed?, attempts: of the txns that ended before the run was over."""
+def ended(run: Mapping[str, Any]) -> list[Txn]:
+    """The txns that ended before the run was over."""
     return [
         (1000.0 * (end_s - commit_s), bool(is_committed), attempts)
         for _, _, commit_s, end_s, is_committed, attempts in run["txns"]

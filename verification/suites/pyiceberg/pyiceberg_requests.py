@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from endive.catalog import CatalogSnapshot, CatalogState, CommitResult, IntentionRecord, ServiceCatalog
-from endive.distributions import FixedLatency
-from endive.rng import POINTER_READ, START_READ
-from endive.simulation.simulation import Simulation
-from endive.storage import StorageProvider
-from endive.storage.client import Client, TracedRequest
-from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance, skipped
-from endive.vocabulary import OBJECTS, OPERATIONS
-from verification.suites.live import IcebergMissingError, rigs
+from endive.config import parse_config
+from endive.rng import POINTER_READ
+from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+from endive.vocabulary import OBJECTS
+from verification import rigs
+from verification.suites.beset import RIVAL_GAP_MS, SWAP, VICTIM, BesetCatalog, Script, play_victim
 from verification.suites.pyiceberg.stories import (
-    BEFORE_CHECK,
     BEFORE_SWAP,
     COMMITTED,
     DELETE,
@@ -34,13 +30,7 @@ from verification.suites.pyiceberg.stories import (
 )
 
 RECORDING_FILE: Final = Path(__file__).parent / "data" / "requests.json"
-SUITE: Final = "requests"
-PART: Final = "pyiceberg"
-COMMAND: Final = "endive verify requests"
 
-_VICTIM_ID: Final = 0  # the first to be submitted
-_RIVAL_GAP_MS: Final = 100_000.0  # longer than any attempt and its pause
-_LOOK_US: Final = 1_000_000  # how often a victim that is held up looks whether its rivals are through
 _DELETE: Final = {"overwrite": "overwrite_files", "rewritten_manifests": 1}  # of one manifest, one of two files
 _KINDS: Final = {FAST_APPEND: "fast_append", MERGE_APPEND: "merge_append"}  # everything else is an overwrite
 _LETTERS: Final = {"read": "R", "head": "H", "write": "W", "cas": "S", "delete": "D"}
@@ -52,45 +42,12 @@ Story = dict[str, Any]  # {"outcome": ..., "attempts": [Counter of request names
 # ---- the model's side ------------------------------------------------------------------------------------
 
 
-class BesetCatalog(ServiceCatalog):
-    """A pointer catalog at which the victim is held up until as many rivals have committed as its scenario says."""
-
-    def __init__(self, state: CatalogState, scenario: Scenario) -> None:
-        super().__init__(state, FixedLatency(1.0))
-        self._scenario = scenario
-
-    def read(
-        self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
-    ) -> Generator[int, None, CatalogSnapshot]:
-        """As the service answers; the victim's look at its base comes after the rivals."""
-        if client is not None and client.txn_id == _VICTIM_ID and step == POINTER_READ:
-            yield from self._hold_up(before_check(self._scenario, client.attempt))
-        return (yield from super().read(client=client, step=step, expected_size_bytes=expected_size_bytes))
-
-    def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
-        """As the service decides; the victim's swap comes after the rivals."""
-        if client is not None and client.txn_id == _VICTIM_ID:
-            yield from self._hold_up(before_swap(self._scenario, client.attempt))
-        return (yield from super().commit(intention, client=client))
-
-    def _hold_up(self, rivals: int) -> Generator[int, None, None]:
-        until = self.state.seq + rivals
-        while self.state.seq < until:
-            yield _LOOK_US
-
-
-def before_check(scenario: Scenario, attempt: int) -> int:
-    """Rivals that commit before this attempt's look at its base; before the first one also those it is behind."""
-    rivals = scenario.behind if attempt == 1 else 0
-    if scenario.place == BEFORE_CHECK and attempt <= len(scenario.during):
-        rivals += scenario.during[attempt - 1]
-    return rivals
-
-
-def before_swap(scenario: Scenario, attempt: int) -> int:
-    """Rivals that commit between this attempt's look and its swap."""
-    is_here = scenario.place == BEFORE_SWAP and attempt <= len(scenario.during)
-    return scenario.during[attempt - 1] if is_here else 0
+def script_of(scenario: Scenario) -> Script:
+    """Rivals before each look at the base or each swap; before the first look those too that the victim is behind."""
+    step = SWAP if scenario.place == BEFORE_SWAP else POINTER_READ
+    script = Counter({(attempt, step): count for attempt, count in enumerate(scenario.during, 1)})
+    script[1, POINTER_READ] += scenario.behind
+    return script
 
 
 def configuration(scenario: Scenario) -> dict[str, Any]:
@@ -99,7 +56,7 @@ def configuration(scenario: Scenario) -> dict[str, Any]:
     if scenario.merge_count_min is not None:
         merging = {"merging": "bins", "min_count_to_merge": scenario.merge_count_min}
     victim: dict[str, Any] = {
-        "name": "victim",
+        "name": VICTIM,
         "arrivals": {"kind": "periodic", "period_ms": 1e10},
         "operation_types": {_KINDS.get(scenario.operation, "validated_overwrite"): 1.0},
         "total_timeout_ms": 0.0,  # it is held up for longer than half an hour
@@ -109,14 +66,14 @@ def configuration(scenario: Scenario) -> dict[str, Any]:
         victim["real_conflict_probability"] = 1.0 if scenario.is_conflict_real else 0.0
     rivals: dict[str, Any] = {
         "name": "rivals",
-        "arrivals": {"kind": "periodic", "period_ms": _RIVAL_GAP_MS, "offset_ms": _RIVAL_GAP_MS},
+        "arrivals": {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS},
         "operation_types": {"fast_append" if scenario.rivals == RIVALS_APPEND else "validated_overwrite": 1.0},
     }
     if scenario.rivals != RIVALS_APPEND:
         rivals |= _DELETE
     count = scenario.behind + sum(scenario.during)
     return {
-        "simulation": {"duration_ms": (count + 2) * _RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "simulation": {"duration_ms": (count + 2) * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
         "storage": {"provider": "constant", "latency_ms": 10.0},
         "catalog": {"type": "service"},
         "table": {"initial_snapshots": scenario.manifests, "initial_manifests": scenario.manifests},
@@ -128,17 +85,11 @@ def configuration(scenario: Scenario) -> dict[str, Any]:
 
 def simulate_story(scenario: Scenario) -> Story:
     """What the model does in this scenario."""
-
-    def catalog(_storage: StorageProvider, state: CatalogState) -> BesetCatalog:
-        return BesetCatalog(state, scenario)
-
-    trace: list[TracedRequest] = []
-    result = Simulation(configuration(scenario), catalog=catalog).run(engine="reference", trace=trace)
-    row = next(row for row in result.transactions.to_pylist() if row["txn_id"] == _VICTIM_ID)
+    script = script_of(scenario)
+    row, sent = play_victim(parse_config(configuration(scenario)), lambda catalog: BesetCatalog(catalog, script))
     attempts: list[Counter[str]] = [Counter() for _ in range(row["attempts"] + 1)]
-    for _, txn_id, attempt, object, operation, count, _ in trace:
-        if txn_id == _VICTIM_ID:
-            attempts[attempt][f"{OBJECTS[object]}.{OPERATIONS[operation]}"] += count
+    for attempt, obj, operation, count in sent:
+        attempts[attempt][f"{obj}.{operation}"] += count
     return {"outcome": COMMITTED if row["status"] == "committed" else row["reason"], "attempts": attempts}
 
 
@@ -215,10 +166,7 @@ def title_of(scenario: Scenario) -> str:
 def run(options: Options) -> Outcome:
     """Every scenario, against the recording or, live, against the PyIceberg that is installed."""
     if options.is_live:
-        try:
-            recorded = rigs().pyiceberg_requests()
-        except IcebergMissingError as error:
-            return skipped(SUITE, str(error), part=PART, command=f"{COMMAND} --live")
+        recorded = rigs.pyiceberg_requests()
     else:
         recorded = recording()
     stories = {key: story_of(story) for key, story in recorded["scenarios"].items()}
@@ -228,12 +176,9 @@ def run(options: Options) -> Outcome:
             continue
         checks += checks_of(scenario, stories[scenario.key], simulate_story(scenario))
     return Outcome(
-        suite=SUITE,
-        part=PART,
         intro=_INTRO,
         checks=tuple(checks),
         tables=(beyond_table(stories),),
-        command=f"{COMMAND} --live" if options.is_live else COMMAND,
         provenance=provenance(pyiceberg=recorded["pyiceberg"], recorded=recorded["recorded"]),
     )
 

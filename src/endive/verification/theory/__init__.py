@@ -13,8 +13,6 @@ from endive.verification.theory.chances import chance_checks
 from endive.verification.theory.cycle import CYCLE_TEXT, cycle_checks, cycle_figure
 from endive.verification.theory.queues import queue_checks
 
-SUITE: Final = "theory"
-
 _INTRO: Final = """
 Nothing here is fitted. Each expected value comes from a formula, or from sampling the profile's distributions with
 NumPy; the actual value from a run of the engine in which what the formula assumes is arranged: constant latencies,
@@ -46,10 +44,8 @@ def run(options: Options) -> Outcome:
         *cycles,
     ]
     return Outcome(
-        suite=SUITE,
         intro=f"{_INTRO.strip()}\n\n{CYCLE_TEXT.strip()}",
         checks=tuple(checks),
         figures=(cycle_figure(cycles),),
-        command="endive verify theory",
         provenance=provenance(engine="compiled"),
     )
