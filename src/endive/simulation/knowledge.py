@@ -4,7 +4,7 @@ This file gathers them from the store's profile and the catalog's. The words, an
 rests on assumed figures, live in ``endive.results.knowledge``.
 """
 
-from endive.catalog import Catalog, InstantCatalog, ServiceCatalog
+from endive.catalog import Catalog, ServiceCatalog
 from endive.config import SimulationConfig
 from endive.config.catalog_profile import latency_note
 from endive.results.knowledge import KnownFigure
@@ -30,7 +30,7 @@ def figures_of_config(config: SimulationConfig) -> tuple[KnownFigure, ...]:
 def known_figures(config: SimulationConfig, storage: StorageProvider, catalog: Catalog) -> tuple[KnownFigure, ...]:
     """A figure per kind of request; parts of the user's own say nothing about theirs."""
     figures: list[KnownFigure] = []
-    is_server = isinstance(catalog, InstantCatalog | ServiceCatalog)
+    is_server = isinstance(catalog, ServiceCatalog)
     if is_server:
         operations = (READ, WRITE, CAS) if config.catalog.type == "dynamodb" else (READ, CAS)
         figures += [_catalog_figure(config, catalog, op) for op in operations]
