@@ -11,8 +11,7 @@ from endive.results.knowledge import KnownFigure
 from endive.results.schema import OBJECTS, OPERATIONS
 from endive.simulation.build import build_catalog, build_format, build_state, build_storage, build_tables
 from endive.storage import CAS, CATALOG, READ, ObjectStore, StorageProvider
-from endive.storage.requests import COMMIT_FILE, LIST, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
-from endive.vocabulary import PHASE_OF
+from endive.vocabulary import COMMIT_FILE, LIST, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, PHASE_OF, WRITE
 
 _PHASES = {OBJECTS.index(name): frozenset({phase}) for name, phase in PHASE_OF.items()}
 
