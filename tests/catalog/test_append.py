@@ -18,7 +18,7 @@ from endive.catalog.rules import SCOPE_TABLE
 from endive.rng import START_READ
 from endive.storage import ConstantStorageProvider
 from endive.storage.client import Client, count_sent
-from endive.storage.requests import CAS, HEAD, LOG
+from endive.vocabulary import CAS, HEAD, LOG
 
 PRESETS = ("log", "append_design")
 ENTRY_BYTES = 100

@@ -14,7 +14,7 @@ from endive.distributions import FixedLatency
 from endive.errors import UnsupportedOperationError
 from endive.storage import FifoQueueProvider, S3StorageProvider
 from endive.storage.client import Client, count_sent
-from endive.storage.requests import CAS, CATALOG, METADATA, READ, WRITE
+from endive.vocabulary import CAS, CATALOG, METADATA, READ, WRITE
 
 KINDS = ("cas", "instant", "pointer", "rest", "append log", "append append_design")
 

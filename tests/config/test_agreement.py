@@ -15,7 +15,7 @@ from endive.config.sections.storage import OBJECTS
 from endive.distributions import from_table
 from endive.formats.iceberg import protocol
 from endive.results.schema import KINDS as RESULT_KINDS
-from endive.storage.requests import OBJECTS as STORAGE_OBJECTS
+from endive.vocabulary import OBJECTS as STORAGE_OBJECTS
 
 PROFILES = Path(endive.__file__).parent / "storage" / "profiles"
 

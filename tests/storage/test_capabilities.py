@@ -18,7 +18,8 @@ from endive.storage import (
     load_profile,
     names_supporting,
 )
-from endive.storage.requests import APPEND, CAPABILITIES, CAS, CATALOG, DELETE, HEAD, OPERATIONS, TAIL_APPEND, WRITE
+from endive.storage.requests import CAPABILITIES
+from endive.vocabulary import APPEND, CAS, CATALOG, DELETE, HEAD, OPERATIONS, TAIL_APPEND, WRITE
 
 TABLE = {  # provider: read, write, cas, append, tail_append, create
     "s3": (S3StorageProvider, (True, True, True, False, False, True)),

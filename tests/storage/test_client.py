@@ -2,26 +2,39 @@
 
 import pytest
 
+from endive import vocabulary
 from endive.formats.delta import words as delta
 from endive.formats.iceberg import words
 from endive.results.schema import OBJECTS as RECORDED_OBJECTS
 from endive.results.schema import OPERATIONS as RECORDED_OPERATIONS
-from endive.storage import requests
 from endive.storage.client import count_sent
-from endive.storage.requests import CATALOG, DELETE, HEAD, MANIFEST, METADATA, N_OPERATIONS, READ, REQUEST_PLACES
-from endive.vocabulary import COMMIT_POINT_REQUESTS, OBJECTS, OPERATIONS, REQUEST_PAIRS, REQUESTS
+from endive.vocabulary import (
+    CATALOG,
+    COMMIT_POINT_REQUESTS,
+    DELETE,
+    HEAD,
+    MANIFEST,
+    METADATA,
+    N_OPERATIONS,
+    OBJECTS,
+    OPERATIONS,
+    READ,
+    REQUEST_PAIRS,
+    REQUEST_PLACES,
+    REQUESTS,
+)
 
 
 @pytest.mark.parametrize(
     ("op", "bytes_read", "bytes_written"),
     [
-        (requests.READ, 300, 0),
-        (requests.WRITE, 0, 300),
-        (requests.CAS, 0, 300),
-        (requests.APPEND, 0, 300),
-        (requests.TAIL_APPEND, 0, 300),
-        (requests.HEAD, 0, 0),
-        (requests.DELETE, 0, 0),
+        (vocabulary.READ, 300, 0),
+        (vocabulary.WRITE, 0, 300),
+        (vocabulary.CAS, 0, 300),
+        (vocabulary.APPEND, 0, 300),
+        (vocabulary.TAIL_APPEND, 0, 300),
+        (vocabulary.HEAD, 0, 0),
+        (vocabulary.DELETE, 0, 0),
     ],
 )
 def test_bytes_are_counted_by_direction_and_not_for_head_and_delete(client, op, bytes_read, bytes_written):
@@ -76,6 +89,6 @@ def test_a_trace_tells_when_who_and_what(clock, new_client):
 
 def test_codes_are_the_places_of_the_names_in_the_record():
     for name in RECORDED_OBJECTS:
-        assert getattr(requests, name.upper()) == RECORDED_OBJECTS.index(name)
+        assert getattr(vocabulary, name.upper()) == RECORDED_OBJECTS.index(name)
     for name in RECORDED_OPERATIONS:
-        assert getattr(requests, name.upper()) == RECORDED_OPERATIONS.index(name)
+        assert getattr(vocabulary, name.upper()) == RECORDED_OPERATIONS.index(name)

@@ -8,7 +8,7 @@ from endive.distributions import LognormalLatency
 from endive.errors import EngineError
 from endive.storage import ExtraTime, ObjectStore, load_profile
 from endive.storage.client import count_sent
-from endive.storage.requests import APPEND, CAS, CATALOG, LOG, TAIL_APPEND
+from endive.vocabulary import APPEND, CAS, CATALOG, LOG, TAIL_APPEND
 
 
 class Register:

@@ -4,7 +4,7 @@ import pytest
 
 from endive.errors import EngineError
 from endive.storage import InstantStorageProvider, ObjectStore, Request
-from endive.storage.requests import APPEND, CAS, CATALOG, LOG, READ, TAIL_APPEND, WRITE
+from endive.vocabulary import APPEND, CAS, CATALOG, LOG, READ, TAIL_APPEND, WRITE
 
 
 class Asked(InstantStorageProvider):

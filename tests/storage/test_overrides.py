@@ -4,7 +4,7 @@ import pytest
 
 from endive.distributions import ExponentialLatency, FixedLatency, LatencyDistribution
 from endive.storage import ObjectStore, load_profile
-from endive.storage.requests import CAS, CATALOG, DELETE, HEAD, MANIFEST, METADATA, READ, WRITE
+from endive.vocabulary import CAS, CATALOG, DELETE, HEAD, MANIFEST, METADATA, READ, WRITE
 
 
 class Mine(LatencyDistribution):

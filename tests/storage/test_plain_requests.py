@@ -5,7 +5,7 @@ import pytest
 from endive.distributions import LognormalLatency
 from endive.storage import ObjectStore, Request, load_profile
 from endive.storage.client import count_sent
-from endive.storage.requests import CATALOG, DELETE, HEAD, MANIFEST, MANIFEST_LIST, METADATA, READ, WRITE
+from endive.vocabulary import CATALOG, DELETE, HEAD, MANIFEST, MANIFEST_LIST, METADATA, READ, WRITE
 
 
 def test_an_unobserved_request_is_one_delay_of_its_whole_latency(clock, client, new_store):

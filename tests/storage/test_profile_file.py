@@ -7,7 +7,7 @@ import pytest
 
 from endive.errors import ProfileError
 from endive.storage import Note, load_profile
-from endive.storage.requests import APPEND, CAS, CATALOG, LOG, MANIFEST_LIST, METADATA, READ, WRITE
+from endive.vocabulary import APPEND, CAS, CATALOG, LOG, MANIFEST_LIST, METADATA, READ, WRITE
 
 FOLDER = Path(__file__).parent
 GOOD = (FOLDER / "good_profile.toml").read_text(encoding="utf-8")

@@ -15,13 +15,15 @@ from endive.storage import (
     list_profiles,
     load_profile,
 )
-from endive.storage.requests import (
+from endive.storage.requests import CAPABILITIES
+from endive.vocabulary import (
     APPEND,
-    CAPABILITIES,
+    ASSUMED,
     CAS,
     CATALOG,
     DELETE,
     HEAD,
+    KNOWN,
     LIST,
     MANIFEST,
     MANIFEST_LIST,
@@ -29,7 +31,6 @@ from endive.storage.requests import (
     READ,
     WRITE,
 )
-from endive.vocabulary import ASSUMED, KNOWN
 
 MIB = 1 << 20
 PROFILES = Path(storage.__file__).parent / "profiles"

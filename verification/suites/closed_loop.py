@@ -35,7 +35,7 @@ from endive.storage.contention import (
     meet_rivals,
     request_leg_us,
 )
-from endive.storage.requests import N_OPERATIONS
+from endive.vocabulary import N_OPERATIONS
 
 DRAWS_PER_REQUEST: Final = 4
 SIZE_BYTES: Final = 100

@@ -4,8 +4,7 @@ from endive.catalog.append import AppendCatalog
 from endive.catalog.cas import CASCatalog
 from endive.catalog.catalog import Catalog
 from endive.catalog.create import CreateCatalog
-from endive.catalog.instant import InstantCatalog
-from endive.catalog.service import ServiceCatalog
+from endive.catalog.service import InstantCatalog, ServiceCatalog
 from endive.catalog.snapshot import AppendResult, CatalogSnapshot, CommitResult, IntentionRecord, TableMetadata
 from endive.catalog.state import CatalogState, Content
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 from endive.catalog import rules
-from endive.catalog.catalog import Catalog
+from endive.catalog.catalog import StoredCatalog
 from endive.catalog.rules import LANDED, LogState
 from endive.catalog.snapshot import AppendResult, CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
@@ -71,7 +71,7 @@ class _Landing(NamedTuple):
     log_end: tuple[int, bool, int]  # offset, seal, epoch
 
 
-class AppendCatalog(Catalog):
+class AppendCatalog(StoredCatalog):
     """A log that every commit appends to; tables decide conflicts, the log's offset only orders them."""
 
     def __init__(
@@ -91,8 +91,7 @@ class AppendCatalog(Catalog):
                 "catalog.type = 'append' needs a storage provider with conditional append and compare-and-swap; "
                 f"'{storage.name}' lacks one of them."
             )
-        super().__init__(state, refusal_returns_snapshot=True)
-        self._storage = storage
+        super().__init__(storage, state, refusal_returns_snapshot=True)
         self.is_append_design = preset == "append_design"
         self.log_entry_bytes = log_entry_bytes
         self.compaction_threshold_bytes = compaction_threshold_bytes
@@ -122,15 +121,12 @@ class AppendCatalog(Catalog):
         client = self._client(client)
         size_bytes = self.state.size_bytes if expected_size_bytes is None else expected_size_bytes
         entries = slot(client.attempt, LOG_ENTRIES, ENTRIES_POSITIONS[step])
-        snapshot = yield from self._read(client, slot(client.attempt, step, 0), entries, size_bytes)
-        return snapshot
+        return (yield from self._read(client, slot(client.attempt, step, 0), entries, size_bytes))
 
     def _read(
         self, client: Client, counter: int, entries_counter: int, size_bytes: int
     ) -> Generator[int, None, CatalogSnapshot]:
-        request = Request(CATALOG, READ, counter, size_bytes, evaluate=self._snapshot)
-        result = yield from self._storage.ask(request, client)
-        snapshot: CatalogSnapshot = result.observed
+        snapshot = yield from self._look(client, CATALOG, READ, counter, size_bytes)
         entries = self._log_of(snapshot).entries
         if self.log_entry_read is not None and entries:
             yield self.log_entry_read.sample_us(client.key, entries_counter) * entries
@@ -257,7 +253,7 @@ class AppendCatalog(Catalog):
             end = self._log_end()
             return is_done
 
-        if (yield from self._swap(size_bytes, tries, client, evaluate)):
+        if (yield from self._compacting_swap(size_bytes, tries, client, evaluate)):
             client.row.append_compactions_completed += 1
         return end
 
@@ -275,13 +271,13 @@ class AppendCatalog(Catalog):
             applied = self._apply_once(intention, client)
             return True
 
-        if not (yield from self._swap(intention.base.size_bytes, tries, client, evaluate)):
+        if not (yield from self._compacting_swap(intention.base.size_bytes, tries, client, evaluate)):
             client.row.append_physical_failure += 1
             return None
         client.row.append_compactions_completed += 1
         return applied, evaluated_us
 
-    def _swap(
+    def _compacting_swap(
         self, size_bytes: int, tries: int, client: Client, evaluate: Callable[[], bool]
     ) -> Generator[int, None, bool]:
         counter = slot(client.attempt, COMPACTION, 0) + DRAWS_PER_REQUEST * tries

@@ -5,19 +5,19 @@ Losing costs nothing here; what the loser does next is ``endive.transaction``'s 
 
 from collections.abc import Generator
 
-from endive.catalog.catalog import Catalog
+from endive.catalog.catalog import StoredCatalog
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.errors import UnsupportedOperationError
-from endive.rng import COMMIT, START_READ, slot
+from endive.rng import START_READ, slot
 from endive.storage.client import Client
-from endive.storage.provider import Request, StorageProvider
+from endive.storage.provider import StorageProvider
 from endive.vocabulary import CAS, CATALOG, READ
 
 OBJECT_KEY = "catalog"
 
 
-class CASCatalog(Catalog):
+class CASCatalog(StoredCatalog):
     """The whole catalog in one object on a storage provider, swapped by compare-and-swap.
 
     An object store that refuses a swap says no more than that: the txn pays a read to learn the state. The first
@@ -31,8 +31,7 @@ class CASCatalog(Catalog):
             raise UnsupportedOperationError(
                 f"catalog.type = 'cas' needs a storage provider with compare-and-swap; '{storage.name}' has none."
             )
-        super().__init__(state, refusal_returns_snapshot=refusal_returns_snapshot)
-        self._storage = storage
+        super().__init__(storage, state, refusal_returns_snapshot=refusal_returns_snapshot)
 
     def read(
         self, *, client: Client | None = None, step: int = START_READ, expected_size_bytes: int | None = None
@@ -40,25 +39,9 @@ class CASCatalog(Catalog):
         """One read of the object."""
         client = self._client(client)
         size_bytes = self.state.size_bytes if expected_size_bytes is None else expected_size_bytes
-        request = Request(CATALOG, READ, slot(client.attempt, step, 0), size_bytes, evaluate=self._snapshot)
-        result = yield from self._storage.ask(request, client)
-        snapshot: CatalogSnapshot = result.observed
-        return snapshot
+        return (yield from self._look(client, CATALOG, READ, slot(client.attempt, step, 0), size_bytes))
 
     def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         """One conditional write of the object."""
-        client = self._client(client)
-        evaluated_us, installed, seen = 0, None, None
-
-        def evaluate() -> bool:
-            nonlocal evaluated_us, installed, seen
-            evaluated_us = self._clock.now_us
-            success = self._decide(intention)
-            installed = self._installed(intention, success)
-            seen = self._snapshot() if self.refusal_returns_snapshot and not success else None
-            return success
-
-        counter, size_bytes = slot(client.attempt, COMMIT, 0), intention.base.size_bytes
-        swap = Request(CATALOG, CAS, counter, size_bytes, key=OBJECT_KEY, evaluate=evaluate)
-        result = yield from self._storage.ask(swap, client)
-        return CommitResult(result.success, seen, result.latency_ms, evaluated_us, installed=installed)
+        size_bytes = intention.base.size_bytes
+        return (yield from self._swap(intention, self._client(client), CATALOG, CAS, size_bytes, OBJECT_KEY))

@@ -10,8 +10,9 @@ from collections.abc import Generator
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
-from endive.rng import START_READ
+from endive.rng import COMMIT, START_READ, slot
 from endive.storage.client import Client, Clock
+from endive.storage.provider import Request, StorageProvider
 
 
 class _StoppedClock:
@@ -65,12 +66,50 @@ class Catalog(ABC):
         self.state.apply(intention, self._clock.now_us)
         return True
 
-    def _installed(self, intention: IntentionRecord, success: bool) -> CatalogSnapshot | None:
-        """The state right after a commit, for a committer that keeps its table: it knows what it wrote."""
-        return self._snapshot() if success and intention.keeps_table else None
+    def _verdict(self, intention: IntentionRecord, success: bool) -> CommitResult:
+        """What the answer to a commit tells of the server's instant; its latency is not known yet.
+
+        Of a success, the state right after it, for a committer that keeps its table: it knows what it wrote.
+        """
+        installed = self._snapshot() if success and intention.keeps_table else None
+        seen = self._snapshot() if self.refusal_returns_snapshot and not success else None
+        return CommitResult(success, seen, 0.0, self._clock.now_us, installed=installed)
 
     def _snapshot(self) -> CatalogSnapshot:
         return self.state.snapshot(self._clock.now_us)
 
     def _client(self, client: Client | None) -> Client:
         return client if client is not None else Client(0, 0, self._clock)
+
+
+class StoredCatalog(Catalog):
+    """A catalog whose state is kept in objects on a storage provider."""
+
+    def __init__(
+        self, storage: StorageProvider, state: CatalogState, *, refusal_returns_snapshot: bool = False
+    ) -> None:
+        super().__init__(state, refusal_returns_snapshot=refusal_returns_snapshot)
+        self._storage = storage
+
+    def _look(
+        self, client: Client, object: int, op: int, counter: int, size_bytes: int
+    ) -> Generator[int, None, CatalogSnapshot]:
+        """A request whose answer shows the state."""
+        request = Request(object, op, counter, size_bytes, evaluate=self._snapshot)
+        result = yield from self._storage.ask(request, client)
+        snapshot: CatalogSnapshot = result.observed
+        return snapshot
+
+    def _swap(
+        self, intention: IntentionRecord, client: Client, object: int, op: int, size_bytes: int, key: str
+    ) -> Generator[int, None, CommitResult]:
+        """A conditional request that commits."""
+        verdicts: list[CommitResult] = []
+
+        def evaluate() -> bool:
+            verdicts.append(self._verdict(intention, self._decide(intention)))
+            return verdicts[0].success
+
+        request = Request(object, op, slot(client.attempt, COMMIT, 0), size_bytes, key=key, evaluate=evaluate)
+        result = yield from self._storage.ask(request, client)
+        return verdicts[0]._replace(latency_ms=result.latency_ms)

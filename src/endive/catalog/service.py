@@ -13,7 +13,6 @@ from typing import TypeVar
 
 from endive.catalog import rules
 from endive.catalog.catalog import Catalog
-from endive.catalog.instant import REQUEST_SHARE
 from endive.catalog.snapshot import CatalogSnapshot, CommitResult, IntentionRecord
 from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
@@ -38,6 +37,8 @@ from endive.storage.provider import Request, StorageProvider
 from endive.vocabulary import CAS, CATALOG, CREATE, DELETE, MANIFEST_LIST, METADATA, READ, WRITE
 
 T = TypeVar("T")
+
+REQUEST_SHARE = 0.5  # of the latency passes before the server evaluates
 
 # Which queueing of one attempt a service time is drawn for: positions of the SERVICE slot.
 SERVED_READ = 0
@@ -119,14 +120,17 @@ class ServiceCatalog(Catalog):
         client = self._client(client)
         client.note(CATALOG, READ, 0)
         served = slot(client.attempt, SERVICE, SERVED_POSITIONS[step])
-        return (yield from self._call(client, slot(client.attempt, step, 0), served, self._snapshot))
+        latency_us = self.latency.sample_us(client.key, slot(client.attempt, step, 0))
+        return (yield from self._call(latency_us, client, served, self._snapshot))
 
-    def _call(self, client: Client, counter: int, served: int, evaluate: Callable[[], T]) -> Generator[int, None, T]:
-        """A request and its answer, which is that of the instant at which a worker has served it."""
-        latency_us = self.latency.sample_us(client.key, counter)
+    def _call(
+        self, latency_us: int, client: Client, served: int | None, evaluate: Callable[[], T]
+    ) -> Generator[int, None, T]:
+        """A request and its answer, of the instant at which a worker has served it; ``served`` is None if none does."""
         leg_us = request_leg_us(latency_us, REQUEST_SHARE)
         yield leg_us
-        yield from self._serve(client, served)
+        if served is not None:
+            yield from self._serve(client, served)
         answer = evaluate()
         yield latency_us - leg_us
         return answer
@@ -137,38 +141,33 @@ class ServiceCatalog(Catalog):
         self, client: Client, table: int, tries: int, *, is_look: bool = False
     ) -> Generator[int, None, bool]:
         """Whether the txn holds the lock now; a look tells whether nobody does, and takes nothing."""
-        assert self.lock is not None
         lock = self.locks.setdefault(table, TableLock())
         client.note(CATALOG, READ if is_look else CREATE, 0)
-        counter = slot(client.attempt, TABLE_LOCK, 0) + tries
-        if self.lock.kind == rules.LOCK_HIVE:
-            served = slot(client.attempt, SERVICE, SERVED_LOCK) + tries
-            return (yield from self._call(client, counter, served, lambda: lock.queue_for(client.txn_id)))
-        return (
-            yield from self._call_store(client, counter, lambda: lock.is_free if is_look else lock.take(client.txn_id))
-        )
+
+        def evaluate() -> bool:
+            if self._is_hive:
+                return lock.queue_for(client.txn_id)
+            return lock.is_free if is_look else lock.take(client.txn_id)
+
+        return (yield from self._call_lock(client, tries, SERVED_LOCK, evaluate))
 
     def release_lock(self, client: Client, table: int) -> Generator[int, None, None]:
         """Give it back, or leave the queue for it."""
-        assert self.lock is not None
-        lock = self.locks[table]
         client.note(CATALOG, DELETE, 0)
-        counter = slot(client.attempt, TABLE_LOCK, 1)
-        if self.lock.kind == rules.LOCK_HIVE:
-            served = slot(client.attempt, SERVICE, SERVED_UNLOCK)
-            yield from self._call(client, counter, served, lambda: lock.release(client.txn_id))
-        else:
-            yield from self._call_store(client, counter, lambda: lock.release(client.txn_id))
+        yield from self._call_lock(client, 0, SERVED_UNLOCK, lambda: self.locks[table].release(client.txn_id))
 
-    def _call_store(self, client: Client, counter: int, evaluate: Callable[[], T]) -> Generator[int, None, T]:
-        """A request to the table in DynamoDB that holds the locks; no worker of the catalog's serves it."""
-        assert self.lock_latency is not None
-        latency_us = self.lock_latency.sample_us(client.key, counter)
-        leg_us = request_leg_us(latency_us, REQUEST_SHARE)
-        yield leg_us
-        answer = evaluate()
-        yield latency_us - leg_us
-        return answer
+    @property
+    def _is_hive(self) -> bool:
+        assert self.lock is not None
+        return self.lock.kind == rules.LOCK_HIVE
+
+    def _call_lock(self, client: Client, tries: int, served: int, evaluate: Callable[[], T]) -> Generator[int, None, T]:
+        """A request to the lock: Hive's own workers serve it, those of a table in DynamoDB are not modelled."""
+        latency = self.latency if self._is_hive else self.lock_latency
+        assert latency is not None
+        counter = slot(client.attempt, TABLE_LOCK, int(served == SERVED_UNLOCK)) + tries
+        served_counter = slot(client.attempt, SERVICE, served) + tries if self._is_hive else None
+        return (yield from self._call(latency.sample_us(client.key, counter), client, served_counter, evaluate))
 
     def _serve(self, client: Client, counter: int) -> Generator[int, None, None]:
         """Wait for a worker and for its work."""
@@ -193,12 +192,10 @@ class ServiceCatalog(Catalog):
         else:
             yield from self._serve(client, slot(client.attempt, SERVICE, SERVED_COMMIT))
             success, rebased_us = self._decide(intention), None
-        evaluated_us, undone = self._clock.now_us, self._undone if success else 0
-        snapshot = self._snapshot() if self.refusal_returns_snapshot and not success else None
-        installed = self._installed(intention, success)
+        answer = self._verdict(intention, success)
+        undone = self._undone if success else 0
         yield latency_us - leg_us
-        latency_ms = (self._clock.now_us - sent_us) / 1000.0
-        return CommitResult(success, snapshot, latency_ms, evaluated_us, rebased_us, installed, undone)
+        return answer._replace(latency_ms=(self._clock.now_us - sent_us) / 1000.0, rebased_us=rebased_us, undone=undone)
 
     def _serve_rest(self, intention: IntentionRecord, client: Client) -> Generator[int, None, tuple[bool, int | None]]:
         """Check, write the metadata, swap; rebase and try again what commutes. Returns success and rebase time."""
@@ -266,6 +263,19 @@ class ServiceCatalog(Catalog):
             rebased_us = self._clock.now_us
             intention = intention._replace(base=self._snapshot())
         return self._decide(intention), rebased_us
+
+
+class InstantCatalog(ServiceCatalog):
+    """A service with one latency for everything, to see what storage alone costs: it has no queue and no limit."""
+
+    def __init__(
+        self, state: CatalogState, latency: LatencyDistribution, *, refusal_returns_snapshot: bool = True
+    ) -> None:
+        super().__init__(state, latency, refusal_returns_snapshot=refusal_returns_snapshot)
+
+    @property
+    def distributions(self) -> tuple[LatencyDistribution, ...]:
+        return (self.latency,)
 
 
 class TableLock:

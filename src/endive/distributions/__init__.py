@@ -1,21 +1,17 @@
-"""Latency distributions: one family per file, each of which knows its mean and quantiles.
+"""Latency distributions: families, each of which knows its mean and quantiles.
 
 Which latency an operation has, ``endive.storage`` says.
 """
 
 from endive.distributions.code import draw_us, sample_many_us
 from endive.distributions.distribution import LatencyDistribution
-from endive.distributions.empirical import EmpiricalLatency
-from endive.distributions.exponential import ExponentialLatency
-from endive.distributions.fixed import FixedLatency
 from endive.distributions.from_table import from_table
-from endive.distributions.gamma import GammaLatency
-from endive.distributions.lognormal import LognormalLatency
+from endive.distributions.gamma import ExponentialLatency, GammaLatency
+from endive.distributions.linear import EmpiricalLatency, FixedLatency, UniformLatency
+from endive.distributions.lognormal import LognormalLatency, SizeBasedLatency
 from endive.distributions.mixture import MixtureLatency
-from endive.distributions.size_based import SizeBasedLatency
 from endive.distributions.sums import SUM_COUNT_MIN, draw_sum_us
 from endive.distributions.truncated_normal import TruncatedNormalLatency
-from endive.distributions.uniform import UniformLatency
 
 __all__ = [
     "SUM_COUNT_MIN",

@@ -1,6 +1,6 @@
 """What every latency distribution answers, and how both engines draw from it.
 
-Each family is a file of its own. A distribution holds no state and no generator: a draw is named by (key, counter), see
+A distribution holds no state and no generator: a draw is named by (key, counter), see
 ``endive.rng``.
 """
 
@@ -203,16 +203,20 @@ class LatencyFamily(LatencyDistribution):
 
     _smallest_tail: ClassVar[float] = 2.0**-1000
 
+    def parts(self) -> list[tuple[float, Component]]:
+        return [(1.0, replace(self._component(), floor_ms=self.min_latency_ms))]
+
     @abstractmethod
-    def parts(self) -> list[tuple[float, Component]]: ...
+    def _component(self) -> Component:
+        """Its code, before the floor."""
 
     @abstractmethod
     def _unfloored(self, tail: float, is_upper: bool) -> float:
         """The quantile before the floor, with ``tail`` of the probability above (or below) it."""
 
-    @abstractmethod
     def _ends(self) -> tuple[float, float]:
         """The least and the greatest value before the floor; infinite if there is no greatest."""
+        return 0.0, math.inf
 
     def quantile(self, p: float) -> float:
         """The latency that a share ``p`` does not exceed: the least at 0, the greatest (or infinity) at 1."""

@@ -11,15 +11,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from endive.distributions.distribution import LatencyDistribution
-from endive.distributions.empirical import EmpiricalLatency
-from endive.distributions.exponential import ExponentialLatency
-from endive.distributions.fixed import FixedLatency
-from endive.distributions.gamma import GammaLatency
-from endive.distributions.lognormal import LognormalLatency
+from endive.distributions.gamma import ExponentialLatency, GammaLatency
+from endive.distributions.linear import EmpiricalLatency, FixedLatency, UniformLatency
+from endive.distributions.lognormal import LognormalLatency, SizeBasedLatency
 from endive.distributions.mixture import MixtureLatency
-from endive.distributions.size_based import SizeBasedLatency
 from endive.distributions.truncated_normal import TruncatedNormalLatency
-from endive.distributions.uniform import UniformLatency
 from endive.errors import ConfigError
 
 _FLOOR = "min_latency_ms"

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 
-from endive.distributions.portable import exp, log, normal_tail_quantile
+from endive.distributions.portable import exp, log, normal_tail_quantile, polynomial
 from endive.kernel import jitted
 
 _HALF_LN_TWO_PI = 0.9189385332046728
+_STIRLING = (-691.0 / 360360.0, 1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0)
 _TERMS_MAX = 100_000
 _NEWTON_STEPS_MAX = 200
 _ULP = 2.0**-52
@@ -23,13 +24,7 @@ def log_gamma(x: float) -> float:
     while x < 12.0:
         product *= x
         x += 1.0
-    w = 1.0 / (x * x)
-    series = -691.0 / 360360.0
-    series = series * w + 1.0 / 1188.0
-    series = series * w - 1.0 / 1680.0
-    series = series * w + 1.0 / 1260.0
-    series = series * w - 1.0 / 360.0
-    series = series * w + 1.0 / 12.0
+    series = polynomial(_STIRLING, 1.0 / (x * x))
     return (x - 0.5) * log(x) - x + _HALF_LN_TWO_PI + series / x - log(product)
 
 

@@ -30,6 +30,41 @@ _HALF_OCTAVE = 0x6A09E667F3BCD  # mantissa of sqrt(2)
 EXP_ARGUMENT_MAX = 709.0
 EXP_ARGUMENT_MIN = -708.0
 
+# Of the normal quantile: polynomials near the median, further out and far out, the highest power first.
+_CENTRAL_TOP = (
+    2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4, 4.5921953931549871457e4,
+    1.3731693765509461125e4, 1.9715909503065514427e3, 1.3314166789178437745e2, 3.3871328727963666080e0,
+)  # fmt: skip
+_CENTRAL_BOTTOM = (
+    5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4, 2.1213794301586595867e4,
+    5.3941960214247511077e3, 6.8718700749205790830e2, 4.2313330701600911252e1, 1.0,
+)  # fmt: skip
+_OUTER_TOP = (
+    7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1, 1.27045825245236838258e0,
+    3.64784832476320460504e0, 5.76949722146069140550e0, 4.63033784615654529590e0, 1.42343711074968357734e0,
+)  # fmt: skip
+_OUTER_BOTTOM = (
+    1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2, 1.48103976427480074590e-1,
+    6.89767334985100004550e-1, 1.67638483018380384940e0, 2.05319162663775882187e0, 1.0,
+)  # fmt: skip
+_FAR_TOP = (
+    2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3, 2.65321895265761230930e-2,
+    2.96560571828504891230e-1, 1.78482653991729133580e0, 5.46378491116411436990e0, 6.65790464350110377720e0,
+)  # fmt: skip
+_FAR_BOTTOM = (
+    2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5, 7.86869131145613259100e-4,
+    1.48753612908506148525e-2, 1.36929880922735805310e-1, 5.99832206555887937690e-1, 1.0,
+)  # fmt: skip
+
+
+@jitted
+def polynomial(coefficients: tuple[float, ...], x: float) -> float:
+    """By Horner's scheme, the highest power first."""
+    value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        value = value * x + coefficient
+    return value
+
 
 @jitted
 def log(x: float) -> float:
@@ -95,11 +130,12 @@ def normal_tail_quantile(tail: float) -> float:
     """
     distance = 0.5 - tail
     if distance <= 0.425:
-        return _central_quantile(distance)
+        r = 0.180625 - distance * distance
+        return distance * polynomial(_CENTRAL_TOP, r) / polynomial(_CENTRAL_BOTTOM, r)
     r = math.sqrt(-log(tail))
     if r <= 5.0:
-        return _outer_quantile(r - 1.6)
-    return _far_quantile(r - 5.0)
+        return polynomial(_OUTER_TOP, r - 1.6) / polynomial(_OUTER_BOTTOM, r - 1.6)
+    return polynomial(_FAR_TOP, r - 5.0) / polynomial(_FAR_BOTTOM, r - 5.0)
 
 
 @jitted
@@ -108,64 +144,3 @@ def normal_quantile(p: float) -> float:
     if p < 0.5:
         return -normal_tail_quantile(p)
     return normal_tail_quantile(1.0 - p)
-
-
-@jitted
-def _central_quantile(q: float) -> float:
-    r = 0.180625 - q * q
-    top = 2.5090809287301226727e3
-    top = top * r + 3.3430575583588128105e4
-    top = top * r + 6.7265770927008700853e4
-    top = top * r + 4.5921953931549871457e4
-    top = top * r + 1.3731693765509461125e4
-    top = top * r + 1.9715909503065514427e3
-    top = top * r + 1.3314166789178437745e2
-    top = top * r + 3.3871328727963666080e0
-    bottom = 5.2264952788528545610e3
-    bottom = bottom * r + 2.8729085735721942674e4
-    bottom = bottom * r + 3.9307895800092710610e4
-    bottom = bottom * r + 2.1213794301586595867e4
-    bottom = bottom * r + 5.3941960214247511077e3
-    bottom = bottom * r + 6.8718700749205790830e2
-    bottom = bottom * r + 4.2313330701600911252e1
-    return q * top / (bottom * r + 1.0)
-
-
-@jitted
-def _outer_quantile(r: float) -> float:
-    top = 7.74545014278341407640e-4
-    top = top * r + 2.27238449892691845833e-2
-    top = top * r + 2.41780725177450611770e-1
-    top = top * r + 1.27045825245236838258e0
-    top = top * r + 3.64784832476320460504e0
-    top = top * r + 5.76949722146069140550e0
-    top = top * r + 4.63033784615654529590e0
-    top = top * r + 1.42343711074968357734e0
-    bottom = 1.05075007164441684324e-9
-    bottom = bottom * r + 5.47593808499534494600e-4
-    bottom = bottom * r + 1.51986665636164571966e-2
-    bottom = bottom * r + 1.48103976427480074590e-1
-    bottom = bottom * r + 6.89767334985100004550e-1
-    bottom = bottom * r + 1.67638483018380384940e0
-    bottom = bottom * r + 2.05319162663775882187e0
-    return top / (bottom * r + 1.0)
-
-
-@jitted
-def _far_quantile(r: float) -> float:
-    top = 2.01033439929228813265e-7
-    top = top * r + 2.71155556874348757815e-5
-    top = top * r + 1.24266094738807843860e-3
-    top = top * r + 2.65321895265761230930e-2
-    top = top * r + 2.96560571828504891230e-1
-    top = top * r + 1.78482653991729133580e0
-    top = top * r + 5.46378491116411436990e0
-    top = top * r + 6.65790464350110377720e0
-    bottom = 2.04426310338993978564e-15
-    bottom = bottom * r + 1.42151175831644588870e-7
-    bottom = bottom * r + 1.84631831751005468180e-5
-    bottom = bottom * r + 7.86869131145613259100e-4
-    bottom = bottom * r + 1.48753612908506148525e-2
-    bottom = bottom * r + 1.36929880922735805310e-1
-    bottom = bottom * r + 5.99832206555887937690e-1
-    return top / (bottom * r + 1.0)

@@ -8,10 +8,12 @@ of such tables; ``code`` reads them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
-from endive.distributions.code import TAIL_MIN, FloatArray, cells_per_side
+from endive.distributions.code import SMOOTH, TAIL_MIN, Component, FloatArray, cells_per_side
 
 TailQuantiles = Callable[[FloatArray, bool], FloatArray]
 
@@ -21,9 +23,33 @@ ERROR_MAX = 2.0e-7  # relative, at the middle of a cell, where it is largest
 NEGLIGIBLE = 1.0e-10  # an error this small against the median counts for nothing
 
 
-def one_by_one(quantile: Callable[[float, bool], float]) -> TailQuantiles:
-    """A quantile function of one tail, for several."""
-    return lambda tails, is_upper: np.array([quantile(tail, is_upper) for tail in tails.tolist()])
+def one_by_one(quantile: Callable[..., float]) -> Callable[..., FloatArray]:
+    """A quantile function (*parameters, tail, is_upper) of one tail, for several."""
+
+    def quantiles(*given: Any) -> FloatArray:
+        *parameters, tails, is_upper = given
+        return np.array([quantile(*parameters, tail, is_upper) for tail in tails.tolist()])
+
+    return quantiles
+
+
+def smooth_component(
+    quantiles: Callable[..., FloatArray],
+    *parameters: float,
+    scale_ms: float,
+    per_mib_ms: float = 0.0,
+    shift_ms: float = 0.0,
+) -> Component:
+    """A component whose shape is ``quantiles(*parameters, tails, is_upper)``; its table is made once."""
+    table, extent = _family_table(quantiles, *parameters)
+    return Component(
+        kind=SMOOTH, scale_ms=scale_ms, per_mib_ms=per_mib_ms, shift_ms=shift_ms, table=table, extent=extent
+    )
+
+
+@lru_cache(maxsize=512)
+def _family_table(quantiles: Callable[..., FloatArray], *parameters: float) -> tuple[FloatArray, int]:
+    return smooth_table(partial(quantiles, *parameters))
 
 
 def smooth_table(quantiles: TailQuantiles) -> tuple[FloatArray, int]:

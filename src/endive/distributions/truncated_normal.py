@@ -7,13 +7,12 @@ thing: ``min_latency_ms``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
-from endive.distributions.code import CONSTANT, SMOOTH, Component, FloatArray
+from endive.distributions.code import CONSTANT, Component
 from endive.distributions.distribution import LatencyFamily, check_number
 from endive.distributions.incomplete_gamma import normal_tail
 from endive.distributions.portable import exp, normal_tail_quantile
-from endive.distributions.table import one_by_one, smooth_table
+from endive.distributions.table import one_by_one, smooth_component
 
 STDDEV_MS_MIN = 1.0e-6  # a thousandth of the clock's tick; the cut in deviations stays a finite number
 DEVIATIONS_ABOVE_MEAN_MAX = 30.0  # a minimum farther out leaves nothing to sample
@@ -57,19 +56,11 @@ class TruncatedNormalLatency(LatencyFamily):
         hazard = self._hazard()
         return self.stddev_ms * self.stddev_ms * (1.0 + hazard * (self._cut() - hazard))
 
-    def parts(self) -> list[tuple[float, Component]]:
+    def _component(self) -> Component:
         if self.stddev_ms == 0.0:
-            return [(1.0, Component(kind=CONSTANT, scale_ms=self.mean_ms, floor_ms=self.min_latency_ms))]
-        table, extent = _table(self._cut())
-        component = Component(
-            kind=SMOOTH,
-            scale_ms=self.stddev_ms,
-            shift_ms=self.min_ms,
-            floor_ms=self.min_latency_ms,
-            table=table,
-            extent=extent,
-        )
-        return [(1.0, component)]
+            return Component(kind=CONSTANT, scale_ms=self.mean_ms)
+        cut = self._cut()
+        return smooth_component(_quantiles, cut, normal_tail(cut), scale_ms=self.stddev_ms, shift_ms=self.min_ms)
 
     def _cut(self) -> float:
         """The minimum in standard deviations from the mean."""
@@ -99,7 +90,4 @@ def _above_cut(cut: float, kept: float, tail: float, is_upper: bool) -> float:
     return max(-normal_tail_quantile(min(below, 0.5)) - cut, 0.0)
 
 
-@lru_cache(maxsize=256)
-def _table(cut: float) -> tuple[FloatArray, int]:
-    kept = normal_tail(cut)
-    return smooth_table(one_by_one(lambda tail, is_upper: _above_cut(cut, kept, tail, is_upper)))
+_quantiles = one_by_one(_above_cut)

@@ -4,15 +4,14 @@ This file gathers them from the store's profile and the catalog's. The words, an
 rests on assumed figures, live in ``endive.results.knowledge``.
 """
 
-from endive.catalog import Catalog, InstantCatalog, ServiceCatalog
+from endive.catalog import Catalog, ServiceCatalog
 from endive.config import SimulationConfig
 from endive.config.catalog_profile import latency_note
 from endive.results.knowledge import KnownFigure
 from endive.results.schema import OBJECTS, OPERATIONS
 from endive.simulation.build import build_catalog, build_format, build_state, build_storage, build_tables
 from endive.storage import CAS, CATALOG, READ, ObjectStore, StorageProvider
-from endive.storage.requests import COMMIT_FILE, LIST, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, WRITE
-from endive.vocabulary import PHASE_OF
+from endive.vocabulary import COMMIT_FILE, LIST, MANIFEST, MANIFEST_LIST, METADATA, N_OPERATIONS, PHASE_OF, WRITE
 
 _PHASES = {OBJECTS.index(name): frozenset({phase}) for name, phase in PHASE_OF.items()}
 
@@ -30,7 +29,7 @@ def figures_of_config(config: SimulationConfig) -> tuple[KnownFigure, ...]:
 def known_figures(config: SimulationConfig, storage: StorageProvider, catalog: Catalog) -> tuple[KnownFigure, ...]:
     """A figure per kind of request; parts of the user's own say nothing about theirs."""
     figures: list[KnownFigure] = []
-    is_server = isinstance(catalog, InstantCatalog | ServiceCatalog)
+    is_server = isinstance(catalog, ServiceCatalog)
     if is_server:
         operations = (READ, WRITE, CAS) if config.catalog.type == "dynamodb" else (READ, CAS)
         figures += [_catalog_figure(config, catalog, op) for op in operations]

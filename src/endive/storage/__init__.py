@@ -18,7 +18,7 @@ from endive.storage.providers import (
     S3ExpressStorageProvider,
     S3StorageProvider,
 )
-from endive.storage.requests import (
+from endive.vocabulary import (
     APPEND,
     CAS,
     CATALOG,

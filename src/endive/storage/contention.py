@@ -29,7 +29,7 @@ from typing import Annotated, Any, Final, Protocol
 from endive.kernel import rule
 from endive.record import Int64, Record, record
 from endive.rng import uniform
-from endive.storage.requests import CREATE, N_OPERATIONS
+from endive.vocabulary import CREATE, N_OPERATIONS
 
 NO_TXN: Final = -1  # nobody has written conditionally to this object yet
 DRAW_SUCCESS: Final = 0  # offsets from a request's counter

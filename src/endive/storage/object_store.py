@@ -49,16 +49,8 @@ from endive.storage.contention import (
 )
 from endive.storage.profile import Crowding, CrowdTable, ExtraTime, Profile
 from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
-from endive.storage.requests import (
-    CONDITIONAL_OPERATIONS,
-    N_OPERATIONS,
-    OBJECTS,
-    OPERATIONS,
-    ORDERED_OPERATIONS,
-    READ,
-    SUMMED_OPERATIONS,
-    WRITE,
-)
+from endive.storage.requests import CONDITIONAL_OPERATIONS, ORDERED_OPERATIONS, SUMMED_OPERATIONS
+from endive.vocabulary import N_OPERATIONS, OBJECTS, OPERATIONS, READ, WRITE
 
 _DrawUs = Callable[..., int]
 

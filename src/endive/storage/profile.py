@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, cast
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.results.knowledge import KnownFigure
-from endive.storage.requests import BORROWERS, COMES_WITH, COSTS_AS, N_OPERATIONS, OBJECTS, OPERATIONS
-from endive.vocabulary import ASSUMED, GIVEN
+from endive.storage.requests import BORROWERS, COMES_WITH, COSTS_AS
+from endive.vocabulary import ASSUMED, GIVEN, N_OPERATIONS, OBJECTS, OPERATIONS
 
 DEFAULT_LEG_SHARE = 0.5  # half before the server evaluates, half after
 OVERRIDE_SOURCE = "by the user, in the configuration"

@@ -46,16 +46,8 @@ from endive.storage.profile import (
     Profile,
 )
 from endive.storage.profile_table import ProfileTable, nearest
-from endive.storage.requests import (
-    CAPABILITIES,
-    CONDITIONAL_OPERATIONS,
-    COSTS_AS,
-    OBJECTS,
-    OPERATIONS,
-    ORDERED_OPERATIONS,
-    READ,
-)
-from endive.vocabulary import ASSUMED, KNOWN
+from endive.storage.requests import CAPABILITIES, CONDITIONAL_OPERATIONS, COSTS_AS, ORDERED_OPERATIONS
+from endive.vocabulary import ASSUMED, KNOWN, OBJECTS, OPERATIONS, READ
 
 MEASURED = "measured"  # the default figures
 ORIGINAL = "original"  # the figures of the documents Endive began with

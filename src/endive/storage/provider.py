@@ -14,7 +14,7 @@ from endive.distributions import LatencyDistribution
 from endive.errors import EngineError, UnsupportedOperationError
 from endive.storage.client import Client, Clock
 from endive.storage.profile_file import names_supporting
-from endive.storage.requests import APPEND, CAS, CATALOG, OPERATIONS, READ, TAIL_APPEND, WRITE
+from endive.vocabulary import APPEND, CAS, CATALOG, OPERATIONS, READ, TAIL_APPEND, WRITE
 
 
 class Request(NamedTuple):

@@ -12,31 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from endive.vocabulary import (
-    APPEND,
-    CAS,
-    CATALOG,
-    CHECKPOINT,
-    CHECKSUM,
-    COMMIT_FILE,
-    CREATE,
-    DELETE,
-    HEAD,
-    LAST_CHECKPOINT,
-    LIST,
-    LOG,
-    MANIFEST,
-    MANIFEST_LIST,
-    METADATA,
-    N_OPERATIONS,
-    OBJECTS,
-    OPERATIONS,
-    READ,
-    REQUEST_PLACES,
-    TAIL_APPEND,
-    WRITE,
-)
-from endive.vocabulary import N_SLOTS as N_REQUEST_SLOTS
+from endive.vocabulary import APPEND, CAS, CREATE, DELETE, HEAD, LIST, READ, TAIL_APPEND, WRITE
 
 # Operations whose effect or verdict depends on the order in which they reach one object.
 ORDERED_OPERATIONS: Final = (CAS, APPEND, TAIL_APPEND, CREATE)
@@ -54,36 +30,3 @@ COSTS_AS: Final = {**COMES_WITH, CREATE: CAS}
 BORROWERS: Final = {LIST: "as a read", CREATE: "as a conditional PUT"}
 # Operations of which a long run is one draw from a table of sums, if there is one; runs of others are drawn singly.
 SUMMED_OPERATIONS: Final = (READ, WRITE, HEAD)
-
-__all__ = [
-    "APPEND",
-    "BORROWERS",
-    "CAPABILITIES",
-    "CAS",
-    "CATALOG",
-    "CHECKPOINT",
-    "CHECKSUM",
-    "COMES_WITH",
-    "COMMIT_FILE",
-    "CONDITIONAL_OPERATIONS",
-    "COSTS_AS",
-    "CREATE",
-    "DELETE",
-    "HEAD",
-    "LAST_CHECKPOINT",
-    "LIST",
-    "LOG",
-    "MANIFEST",
-    "MANIFEST_LIST",
-    "METADATA",
-    "N_OPERATIONS",
-    "N_REQUEST_SLOTS",
-    "OBJECTS",
-    "OPERATIONS",
-    "ORDERED_OPERATIONS",
-    "READ",
-    "REQUEST_PLACES",
-    "SUMMED_OPERATIONS",
-    "TAIL_APPEND",
-    "WRITE",
-]

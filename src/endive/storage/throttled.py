@@ -27,7 +27,7 @@ from endive.record import Float, Int32, Record, record
 from endive.rng import substream, uniform
 from endive.storage.client import Client, Clock
 from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
-from endive.storage.requests import N_OPERATIONS
+from endive.vocabulary import N_OPERATIONS
 
 TRY_BITS = 8  # a try has room for so many bits of draws
 _DRAW_WAIT = 1

@@ -215,7 +215,43 @@ class Arrivals(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Renewal(Arrivals):
+class _Ruled(Arrivals):
+    """Arrivals of ours: the rules decide, from what ``timing`` and ``gaps`` say."""
+
+    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
+        gaps, times_us = self.gaps, () if self.trace is None else self.trace.submit_us
+        gap_us = gaps.sample_us(key, index) if gaps is not None and waits_for_gap(self.timing, index) else 0
+        given_us = times_us[index] if index < len(times_us) else 0
+        return arrival_us(self.timing, previous_us, submitted_us, index, gap_us, key, given_us)
+
+    def _timing(self, kind: int, **figures: int) -> Timing:
+        return Timing(
+            kind=kind,
+            start_us=self.start_us,
+            stop_us=self.stop_us,
+            commits_per_job=self.commits_per_job,
+            clients=self.clients,
+            **figures,
+        )
+
+
+def _check_clients(name: str, count: int, need: str) -> None:
+    if not 1 <= count < 1 << (CLIENT_BITS - 1):
+        raise ConfigError(f"{name} = {count}: {need}.")
+
+
+def _check_period(period_us: int, jitter_us: int, mishap: str) -> None:
+    if period_us < 1:
+        raise ConfigError(f"period_ms = {period_us / 1000}: it must be at least one tick of the clock, {TICK_MS} ms.")
+    if not 0 <= jitter_us < period_us:
+        raise ConfigError(
+            f"jitter_ms = {jitter_us / 1000}: it must be 0 or above and less than "
+            f"period_ms = {period_us / 1000}, or {mishap}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renewal(_Ruled):
     """Independent gaps, the first one from the start; exponential gaps make a Poisson process."""
 
     gap: LatencyDistribution
@@ -228,24 +264,17 @@ class Renewal(Arrivals):
                 f"it must be at least one tick of the clock, {TICK_MS} ms."
             )
 
-    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
-        """The arrival before it, or the start, plus gap number ``index``."""
-        gap_us = self.gap.sample_us(key, index)
-        return arrival_us(self.timing, previous_us, submitted_us, index, gap_us, key, 0)
-
     @property
     def gaps(self) -> LatencyDistribution:
-        """What the gaps are drawn from."""
         return self.gap
 
     @cached_property
     def timing(self) -> Timing:
-        """See ``Arrivals.timing``."""
-        return Timing(kind=RENEWAL, start_us=self.start_us, stop_us=self.stop_us, commits_per_job=self.commits_per_job)
+        return self._timing(RENEWAL)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Periodic(Arrivals):
+class Periodic(_Ruled):
     """One arrival per period, at ``start + offset + i * period``, late by up to ``jitter`` (uniform)."""
 
     period_us: int
@@ -254,47 +283,21 @@ class Periodic(Arrivals):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.period_us < 1:
-            raise ConfigError(
-                f"period_ms = {self.period_us / 1000}: it must be at least one tick of the clock, {TICK_MS} ms."
-            )
+        _check_period(self.period_us, self.jitter_us, "arrivals would overtake each other")
         if self.offset_us < 0:
             raise ConfigError(f"offset_ms = {self.offset_us / 1000}: it must be 0 or above.")
-        if not 0 <= self.jitter_us < self.period_us:
-            raise ConfigError(
-                f"jitter_ms = {self.jitter_us / 1000}: it must be 0 or above and less than "
-                f"period_ms = {self.period_us / 1000}, or arrivals would overtake each other."
-            )
-
-    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
-        """The same whenever the arrival before it was."""
-        return arrival_us(self.timing, previous_us, submitted_us, index, 0, key, 0)
 
     @cached_property
     def timing(self) -> Timing:
-        """See ``Arrivals.timing``."""
-        return Timing(
-            kind=PERIODIC,
-            commits_per_job=self.commits_per_job,
-            start_us=self.start_us,
-            stop_us=self.stop_us,
-            period_us=self.period_us,
-            offset_us=self.offset_us,
-            jitter_us=self.jitter_us,
-        )
+        return self._timing(PERIODIC, period_us=self.period_us, offset_us=self.offset_us, jitter_us=self.jitter_us)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trace(Arrivals):
+class Trace(_Ruled):
     """The submissions of a trace, its time 0 being the start of the source; of one client, if they may not overlap."""
 
     log: TraceLog
     is_serial: bool = False
-
-    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
-        """Submission ``index`` of the trace."""
-        given_us = self.log.submit_us[index] if index < len(self.log.submit_us) else 0
-        return arrival_us(self.timing, previous_us, submitted_us, index, 0, key, given_us)
 
     @property
     def clients(self) -> int:
@@ -303,23 +306,15 @@ class Trace(Arrivals):
 
     @property
     def trace(self) -> TraceLog:
-        """The trace being replayed."""
         return self.log
 
     @cached_property
     def timing(self) -> Timing:
-        """See ``Arrivals.timing``."""
-        return Timing(
-            kind=TRACE,
-            start_us=self.start_us,
-            stop_us=self.stop_us,
-            trace_count=len(self.log.submit_us),
-            clients=self.clients,
-        )
+        return self._timing(TRACE, trace_count=len(self.log.submit_us))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Closed(Arrivals):
+class Closed(_Ruled):
     """Clients that each submit at the start, then again a think time after their txn has ended."""
 
     client_count: int
@@ -327,32 +322,23 @@ class Closed(Arrivals):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 1 <= self.client_count < 1 << (CLIENT_BITS - 1):
-            raise ConfigError(f"clients = {self.client_count}: a closed loop needs at least 1 client.")
-
-    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
-        """The start for a client's first txn, else ``previous_us`` (its last one's end) plus a think time."""
-        gap_us = self.think.sample_us(key, index) if turn_of(index) > 0 else 0
-        return arrival_us(self.timing, previous_us, submitted_us, index, gap_us, key, 0)
+        _check_clients("clients", self.client_count, "a closed loop needs at least 1 client")
 
     @property
     def gaps(self) -> LatencyDistribution:
-        """What the think times are drawn from."""
         return self.think
 
     @property
     def clients(self) -> int:
-        """How many clients there are."""
         return self.client_count
 
     @cached_property
     def timing(self) -> Timing:
-        """See ``Arrivals.timing``."""
-        return Timing(kind=CLOSED, start_us=self.start_us, stop_us=self.stop_us, clients=self.client_count)
+        return self._timing(CLOSED)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jobs(Arrivals):
+class Jobs(_Ruled):
     """Jobs that each submit once per period; one that is busy at its tick submits when it is done."""
 
     job_count: int
@@ -362,36 +348,14 @@ class Jobs(Arrivals):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 1 <= self.job_count < 1 << (CLIENT_BITS - 1):
-            raise ConfigError(f"jobs = {self.job_count}: there must be at least 1 job.")
-        if self.period_us < 1:
-            raise ConfigError(
-                f"period_ms = {self.period_us / 1000}: it must be at least one tick of the clock, {TICK_MS} ms."
-            )
-        if not 0 <= self.jitter_us < self.period_us:
-            raise ConfigError(
-                f"jitter_ms = {self.jitter_us / 1000}: it must be 0 or above and less than "
-                f"period_ms = {self.period_us / 1000}, or a job would overtake itself."
-            )
-
-    def next_us(self, index: int, previous_us: int, *, key: int, submitted_us: int = 0) -> int:
-        """The job's next tick, or ``previous_us`` (its last txn's end) if that is later."""
-        return arrival_us(self.timing, previous_us, submitted_us, index, 0, key, 0)
+        _check_clients("jobs", self.job_count, "there must be at least 1 job")
+        _check_period(self.period_us, self.jitter_us, "a job would overtake itself")
 
     @property
     def clients(self) -> int:
-        """How many jobs there are."""
         return self.job_count
 
     @cached_property
     def timing(self) -> Timing:
-        """See ``Arrivals.timing``."""
-        return Timing(
-            kind=JOBS,
-            start_us=self.start_us,
-            stop_us=self.stop_us,
-            period_us=self.period_us,
-            jitter_us=self.jitter_us,
-            clients=self.job_count,
-            phase=JOB_PHASES.index(self.phase),
-        )
+        phase = JOB_PHASES.index(self.phase)
+        return self._timing(JOBS, period_us=self.period_us, jitter_us=self.jitter_us, phase=phase)

@@ -70,12 +70,6 @@ def pick_index(tails: Floats, start: int, count: int, u: float) -> int:
 
 
 @rule
-def pick_kind(tails: Floats, start: int, count: int, u: float) -> int:
-    """Operation type of a txn, by the weights of its source."""
-    return pick_index(tails, start, count, u)
-
-
-@rule
 def pick_count(fixed_count: int, tails: Floats, start: int, total: int, key: int, counter: int) -> int:
     """How many of ``total``: ``fixed_count``, or by the tails over 1..total if that is 0."""
     if fixed_count > 0:

@@ -16,7 +16,7 @@ from endive.transaction.transaction_values import TransactionDraft, TransactionT
 from endive.vocabulary import EXPIRE_SNAPSHOTS, KINDS, N_KINDS
 from endive.workload.arrivals import Arrivals, client_of
 from endive.workload.choice import Choice, own_table
-from endive.workload.picks import pick_kind, tails_of
+from endive.workload.picks import pick_index, tails_of
 from endive.workload.trace import NOT_GIVEN
 
 RUNTIME_COUNTER: Final = slot(0, RUNTIME, 0)
@@ -27,7 +27,7 @@ TOUCHED_FILES_COUNTER: Final = slot(0, TOUCHED_FILES, 0)
 @rule
 def draw_kind(tails: Floats, start: int, key: int) -> int:
     """Operation type of the txn with this key, by the N_KINDS tails of its source's weights."""
-    return pick_kind(tails, start, N_KINDS, uniform(key, OPERATION_COUNTER))
+    return pick_index(tails, start, N_KINDS, uniform(key, OPERATION_COUNTER))
 
 
 @rule
@@ -115,6 +115,7 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
         runtime_us = _draw_groups_us(source, index)
     elif runtime_us == NOT_GIVEN:
         runtime_us = source.runtime.sample_us(key, RUNTIME_COUNTER)
+    touched = source.terms.touched_files
     if source.own_tables:
         table = int(own_table(source.own_tables, 0, client_of(index)))
     if table == NOT_GIVEN:
@@ -127,7 +128,7 @@ def draw_transaction(source: Source, index: int, key: int) -> TransactionDraft:
         tables_read=tables_read,
         n_tables_written=n_written,
         partitions=_draw_partitions(source, tables_read, 0 if kind == EXPIRE_SNAPSHOTS else n_written, job_key),
-        touched_files=_draw_touched_files(source.terms, job_key),
+        touched_files=0 if touched is None else touched.draw(uniform(job_key, TOUCHED_FILES_COUNTER)),
         job_key=job_key,
         group=index % source.commits_per_job,
         groups=source.commits_per_job,
@@ -156,9 +157,3 @@ def _draw_partitions(
     return tuple(
         choice.partitions(position < n_tables_changed, key, position) for position, choice in enumerate(choices)
     )
-
-
-def _draw_touched_files(terms: TransactionTerms, key: int) -> int:
-    if terms.touched_files is None:
-        return 0
-    return terms.touched_files.draw(uniform(key, TOUCHED_FILES_COUNTER))

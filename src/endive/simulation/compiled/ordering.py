@@ -6,8 +6,8 @@ What a queue, a coordinator and a lock are, and the reference engine's, is in ``
 
 from typing import Final
 
-from endive.catalog.instant import REQUEST_SHARE
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, is_locked_out, next_multiple_us
+from endive.catalog.service import REQUEST_SHARE
 from endive.distributions.code import draw_us
 from endive.kernel import step
 from endive.rng import TABLE_LOCK, slot

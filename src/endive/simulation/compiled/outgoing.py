@@ -4,7 +4,7 @@ What the server does with a request is in ``events``.
 """
 
 from endive.catalog.append import BACK_ENTRIES, BASE_ENTRIES, COMPACTION_ENTRIES, LOOK_ENTRIES
-from endive.catalog.instant import REQUEST_SHARE
+from endive.catalog.service import REQUEST_SHARE
 from endive.distributions.code import draw_us
 from endive.formats.paying import pay_before_load, pay_status
 from endive.kernel import step

@@ -209,7 +209,11 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
         settings.compaction_entries = catalog.compaction_max_entries
         settings.physical_attempts_max = catalog.physical_attempts_max
         settings.entry_read = codes.place_of(catalog.log_entry_read)
-    elif isinstance(catalog, ServiceCatalog):
+    elif isinstance(catalog, InstantCatalog):
+        settings.kind = at.CATALOG_INSTANT
+        settings.latency = settings.commit_latency = codes.place_of(catalog.latency)
+    else:
+        assert isinstance(catalog, ServiceCatalog)
         settings.kind = at.CATALOG_SERVICE
         settings.is_rest = catalog.is_rest
         settings.server_retries = catalog.server_retries
@@ -222,10 +226,6 @@ def _pack_catalog(catalog: Catalog, world: WorldRecord, codes: _Codes) -> None:
         settings.undoes_compactions = int(catalog.undoes_compactions)
         if catalog.lock is not None:
             settings.lock, settings.lock_latency = catalog.lock, codes.place_of(catalog.lock_latency)
-    else:
-        assert isinstance(catalog, InstantCatalog)
-        settings.kind = at.CATALOG_INSTANT
-        settings.latency = settings.commit_latency = codes.place_of(catalog.latency)
 
 
 def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
