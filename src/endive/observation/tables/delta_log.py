@@ -236,7 +236,10 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
     """What one commit did; None of one that changed no file."""
     changes = _changes(path, tally)
     info, added, removed = changes.info, changes.added, changes.removed
-    _count_files(tally, changes)
+    for removed_path in removed:
+        if tally.files.pop(removed_path, None) is None and tally.unknown_files:
+            tally.unknown_files -= 1
+    tally.files |= added
     operation = _text(info.get("operation")) or UNKNOWN
     if not added and not removed:
         tally.silent[operation] += 1
@@ -269,14 +272,6 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
         read=_read(info, engine, tally) if kind in READING else "",
         attempts=None if retries is None else retries + 1,
     )
-
-
-def _count_files(tally: _Tally, changes: _Changes) -> None:
-    for path in changes.removed:
-        known = tally.files.pop(path, None)
-        if known is None and tally.unknown_files:
-            tally.unknown_files -= 1
-    tally.files |= changes.added
 
 
 def _operation(changes: _Changes) -> str:
