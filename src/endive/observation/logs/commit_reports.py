@@ -94,9 +94,9 @@ def join_reports(history: TableHistory, reports: list[CommitReport]) -> TableHis
         )
     commits = tuple(_join(commit, by_id.get(commit.snapshot_id or 0)) for commit in history.commits)
     if not unknown:
-        return history.changed(commits=commits)
+        return history.with_notes(commits=commits)
     told = f"{len(unknown)} of {len(by_id)} reports name snapshots the table does not have (first: {unknown[0]})"
-    return history.changed(f"{history.name}: {told}; they are left out.", commits=commits)
+    return history.with_notes(f"{history.name}: {told}; they are left out.", commits=commits)
 
 
 def _join(commit: Commit, report: CommitReport | None) -> Commit:

@@ -189,7 +189,7 @@ def read_metadata_file(
         files = _files(properties, seconds_max)
     except ObservationError:
         note = f"{name}: manifests were not counted, because PyIceberg is not installed."
-        return history.changed(note)
+        return history.with_notes(note)
     with one_line(f"'{redact(place, secrets)}'", secrets):
         return with_manifests(history, ManifestFiles(files, allowed.also(place)))
 

@@ -107,7 +107,7 @@ def _history(
     newest = next((each for each in commits if each.snapshot_id == current), commits[-1] if commits else None)
     has_lost = is_cut(commits) or first_number > 1  # PyIceberg's expiry takes the parent's id too
     expired = max(0, commits[0].sequence_number - 1) if has_lost else 0
-    properties, told = read_properties(head.get("properties", {}))
+    properties, ignored = read_properties(head.get("properties", {}))
     shape = TableShape(
         snapshots=len(commits),
         metadata_bytes=size_bytes,
@@ -126,8 +126,7 @@ def _history(
         location=printable(scheme) if slashes else "file",
         notes=(
             *_notes(name, head, commits, has_lost=has_lost, expired=expired),
-            *(f"{name}: {note}" for note in left_out),
-            *(f"{name}: {note}" for note in told),
+            *(f"{name}: {note}" for note in (*left_out, *ignored)),
         ),
     )
 
