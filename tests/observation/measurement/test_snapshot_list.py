@@ -113,6 +113,7 @@ def measure(server: Server, out):
     return CliRunner().invoke(app, [*arguments, "--yes", "--out", str(out)])
 
 
+@pytest.mark.lengthy
 def test_a_mib_of_snapshots_costs_what_the_server_takes_for_it_and_they_are_gone_afterwards(tmp_path):
     with serving(tmp_path) as server:
         result = measure(server, tmp_path / "own.toml")
