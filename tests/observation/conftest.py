@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from endive.observation.replay.latency_fit import SIGMAS
+
 START_MS = 1_772_366_400_000  # 2026-03-01T12:00:00Z
 
 
@@ -51,6 +53,15 @@ class RealTable:
     @property
     def options(self) -> list[str]:
         return [part for key, value in self.properties.items() for part in ("--property", f"{key}={value}")]
+
+
+@pytest.fixture
+def few_changes(monkeypatch):
+    """A replay that looks for its cause among a few changes, and fits a few latencies."""
+    few = {"changes.FACTORS": (0.35, 2.0, 4.0), "changes.WORKERS": (1,), "changes.WORK_FACTORS": (1.0,)}
+    few |= {"changes.RETRIES": (0,), "latency_fit.SIGMAS": (SIGMAS[0], 0.8), "latency_fit.FACTORS": (0.85, 1.0)}
+    for name, values in few.items():
+        monkeypatch.setattr(f"endive.observation.replay.{name}", values)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ from endive.observation.folder_memory import forget, observed_note
 from endive.observation.observe import observe
 from endive.observation.replay.latency_fit import SIGMAS
 
+pytestmark = pytest.mark.usefixtures("few_changes")
+
 SLOW = ("storage.provider=constant", "storage.latency_ms=400")
 
 
@@ -21,15 +23,6 @@ SLOW = ("storage.provider=constant", "storage.latency_ms=400")
 def folder(tmp_path):
     (place,) = write_folder(tmp_path / "seen", [observe(appends(is_submission=True))])
     return place
-
-
-@pytest.fixture(autouse=True)
-def little(monkeypatch):
-    """A search of a few changes and a fit of a few latencies."""
-    few = {"changes.FACTORS": (2.0, 4.0), "changes.WORKERS": (1,), "changes.WORK_FACTORS": (1.0,)}
-    few |= {"changes.RETRIES": (0,), "latency_fit.SIGMAS": (SIGMAS[0], 0.8), "latency_fit.FACTORS": (0.85, 1.0)}
-    for name, values in few.items():
-        monkeypatch.setattr(f"endive.observation.replay.{name}", values)
 
 
 def endive(*words) -> str:
@@ -71,6 +64,7 @@ def test_what_a_replay_is_given_is_kept_and_repeated_with_its_verdict(folder):
     assert endive("run", folder, "--seeds", 2).startswith("On t this model explains ")
 
 
+@pytest.mark.lengthy
 def test_a_replay_holds_the_rates_of_what_it_writes_against_those_seen_once_more(folder):
     """A replay begins each txn when it began, and does not notice; whoever asks the folder later has the clocks."""
     printed = endive("replay", folder, "--seeds", 2, "--assume", 'source.unknown.arrivals={kind="fixed",ms=1e6}')
@@ -82,6 +76,7 @@ def test_a_replay_holds_the_rates_of_what_it_writes_against_those_seen_once_more
     assert "As a configuration" not in endive("replay", folder, "--seeds", 2)
 
 
+@pytest.mark.lengthy
 def test_a_second_replay_starts_from_the_first_and_forgetting_goes_back(folder):
     first = (folder / "endive.toml").read_text()
     replay(folder, *SLOW)
@@ -138,6 +133,7 @@ def test_a_replay_that_fails_names_the_single_change_that_explains_most(tmp_path
     )
 
 
+@pytest.mark.lengthy
 def test_a_store_that_nobody_measured_is_fitted_to_the_commits_that_were_seen(tmp_path):
     """Seven requests of 100 ms and five of the catalog made the duration; one latency for the store explains it."""
     (folder,) = write_folder(

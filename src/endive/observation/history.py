@@ -125,8 +125,8 @@ class TableHistory:
         """From the first commit to the last."""
         return (self.commits[-1].time_us - self.commits[0].time_us) / 1000.0
 
-    def changed(self, *notes: str, **fields: Any) -> TableHistory:
-        """The same with other fields, and with notes more."""
+    def with_notes(self, *notes: str, **fields: Any) -> TableHistory:
+        """The same with more notes, and with other fields."""
         return replace(self, **fields, notes=(*self.notes, *notes))
 
 

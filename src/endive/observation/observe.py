@@ -82,7 +82,7 @@ def with_least_partitions(history: TableHistory) -> TableHistory:
     if shape.partitions is not None or not shape.partition_fields or most < LEAST_PARTITIONS:
         return history
     note = f"{history.name}: its partitions were not counted; {most} are assumed, the most that one commit changed."
-    return history.changed(note, shape=replace(shape, partitions=most))
+    return history.with_notes(note, shape=replace(shape, partitions=most))
 
 
 def observe(history: TableHistory, make_page: MakePage | None = None) -> ObservedTable:

@@ -17,6 +17,7 @@ def settled(seen):
     return settle(document, sources, seen.duration_ms)
 
 
+@pytest.mark.lengthy
 def test_a_loop_turns_as_fast_as_it_did_and_the_rest_of_its_turn_is_work():
     """Commits of 4 s where the model takes a fraction of one: thinking alone would make it four times as fast."""
     worked = {"duration_ms": 4_000.0, "is_submission": True, "runtime_ms": 0.0}
@@ -30,6 +31,7 @@ def test_a_loop_turns_as_fast_as_it_did_and_the_rest_of_its_turn_is_work():
     assert ["source.w.runtime"] == [line.split(" = ")[0] for line in told]
 
 
+@pytest.mark.lengthy
 def test_the_widest_filter_is_taken_with_which_a_statement_commits_as_often_as_it_did():
     appends = commits(300, 2_000, writer="a")
     made = {"added_files": 1, "added_delete_files": 1, "changed_partitions": 1}

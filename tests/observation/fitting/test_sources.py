@@ -40,14 +40,6 @@ def test_each_busy_writer_is_a_source_and_the_others_are_one_per_engine():
     assert [("flink-a", 60), ("spark-b", 30), ("spark", 12)] == [(each.name, len(each.commits)) for each in found]
 
 
-def test_a_writer_that_appends_and_compacts_is_two_sources():
-    found = fit_sources(history(commits(100, 10_000, writer="w"), commits(20, 50_000, writer="w", **COMPACTS)))
-
-    assert [("w-append", {"merge_append": 1.0}), ("w-compaction", {"rewrite_files": 1.0})] == [
-        (each.name, {each.kind: 1.0}) for each in found
-    ]
-
-
 def test_a_kind_that_a_writer_used_seldom_is_a_source_of_its_own():
     found = fit_sources(
         history(
@@ -56,11 +48,15 @@ def test_a_kind_that_a_writer_used_seldom_is_a_source_of_its_own():
             commits(2, 90_000, writer="w", **COMPACTS),
             commits(1, 1, writer="w", **COMPACTS | {"kind": "rewrite_manifests"}),
             commits(1, 1, writer="w", **OVERWRITES | {"operation": "delete"}),
+            commits(40, 10_000, writer="v"),
+            commits(20, 20_000, writer="v", **COMPACTS),
         )
     )
 
     assert [
         ("w-append", "merge_append"),
+        ("v-append", "merge_append"),
+        ("v-compaction", "rewrite_files"),
         ("w-overwrite", "validated_overwrite"),
         ("w-compaction", "rewrite_files"),
         ("w-delete", "validated_overwrite"),

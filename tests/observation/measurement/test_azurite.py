@@ -5,14 +5,13 @@ import hashlib
 import hmac
 import http.client
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from email.utils import formatdate
 
 import pytest
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, free_port
 
 from endive.errors import ObservationError
 from endive.observation.measurement.probe_plan import ProbePlan
@@ -24,12 +23,6 @@ API = "2021-08-06"
 PLAN = ProbePlan(samples=3, swaps=8, provider="azure")
 
 pytest.importorskip("obstore")
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def create_container(port: int, name: str) -> None:

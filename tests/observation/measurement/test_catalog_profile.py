@@ -4,7 +4,7 @@ import pytest
 
 from endive.config import parse_config
 from endive.errors import ConfigError
-from endive.observation.measurement.catalog_probe import CatalogMeasured
+from endive.observation.measurement.catalog_probe import CatalogMeasured, LongAnswers
 from endive.observation.measurement.catalog_profile import (
     catalog_document,
     check_profile,
@@ -12,7 +12,6 @@ from endive.observation.measurement.catalog_profile import (
     curve_of,
     fit_workers,
 )
-from endive.observation.measurement.snapshot_list import LongAnswers
 
 
 def measured(commits: dict[int, float], *, load=30.0, read=10.0, write=12.0) -> CatalogMeasured:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from endive.cli.main import app
 from endive.config import read_toml
-from endive.observation.measurement import snapshot_list
+from endive.observation.measurement import catalog_probe
 
 SNAPSHOTS = 300
 MS_PER_MIB = 400.0
@@ -103,10 +103,8 @@ def serving(tmp_path, **how: bool) -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def little(monkeypatch):
-    monkeypatch.setattr(snapshot_list, "SNAPSHOTS", SNAPSHOTS)
-    monkeypatch.setattr(snapshot_list, "LOADS", 4)
-    monkeypatch.setattr("endive.observation.measurement.catalog_probe.COMMITS", 2)
-    monkeypatch.setattr("endive.observation.measurement.catalog_probe.SAMPLES", 3)
+    for name, count in {"SNAPSHOTS": SNAPSHOTS, "LOADS": 4, "COMMITS": 2, "SAMPLES": 3}.items():
+        monkeypatch.setattr(catalog_probe, name, count)
 
 
 def measure(server: Server, out):
@@ -115,6 +113,7 @@ def measure(server: Server, out):
     return CliRunner().invoke(app, [*arguments, "--yes", "--out", str(out)])
 
 
+@pytest.mark.lengthy
 def test_a_mib_of_snapshots_costs_what_the_server_takes_for_it_and_they_are_gone_afterwards(tmp_path):
     with serving(tmp_path) as server:
         result = measure(server, tmp_path / "own.toml")

@@ -166,4 +166,4 @@ def test_a_part_of_a_history_in_which_a_source_does_nothing_is_run_without_it(tm
     stage = Stage(read_trace(folder), read_findings(folder))
 
     assert {"unknown", "late"} == set(stage.run(document, 2, tmp_path))
-    assert {"unknown"} == set(stage.shortened(12).run(document, 2, tmp_path))
+    assert {"unknown"} == set(stage.first_rows(12).run(document, 2, tmp_path))

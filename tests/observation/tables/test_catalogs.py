@@ -103,6 +103,7 @@ def test_the_partitions_that_hold_files_are_counted(tmp_path):
     assert [3, 3, 1] == [commit.changed_partitions for commit in history.commits]
 
 
+@pytest.mark.lengthy
 def test_a_table_of_glue_is_read_from_its_catalog_and_its_store(monkeypatch):
     """moto answers for Glue and S3."""
     server_module = pytest.importorskip("moto.server")

@@ -218,7 +218,8 @@ def test_a_merge_that_only_inserts_is_no_source_of_appends(tmp_path):
     )
 
 
-def test_a_table_that_no_model_explains_is_told_where_to_look_in_its_own_words(tmp_path):
+@pytest.mark.lengthy
+def test_a_table_that_no_model_explains_is_told_where_to_look_in_its_own_words(tmp_path, few_changes):
     commits = [[info(at=START_MS + 60 * at, engineInfo="delta-rs:1"), file("add", f"f{at}")] for at in range(80)]
     seen = tmp_path / "seen"
     write_folder(seen, [observe(read_delta_log(write_log(tmp_path / "t", commits)))])

@@ -55,6 +55,7 @@ def observe(*words: object):
     return CliRunner().invoke(app, ["observe", *(str(word) for word in words)])
 
 
+@pytest.mark.lengthy
 def test_what_may_be_read_is_observed_and_what_may_not_is_told(catalog, tmp_path):
     result = observe(*catalog, "--json", "--out", tmp_path / "seen")
 

@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.intake.servers import DRIPPING, ENDLESS, REDIRECTING, serving
@@ -123,9 +124,7 @@ def test_a_list_of_tables_whose_pages_do_not_end_is_given_up():
     assert "catalog 'far': its list of tables gave no complete answer within 0.2 s." == told
 
 
-def test_the_catalog_of_another_machine_names_no_file_of_this_one(tmp_path, monkeypatch):
-    from types import SimpleNamespace
-
+def test_the_catalog_of_another_machine_names_no_file_of_this_one():
     table = SimpleNamespace(metadata_location="file:///etc/passwd", io=None)
     with serving(answers={"/v1/config": b'{"defaults": {}, "overrides": {}}'}) as (address, _):
         opened = catalog_at(address)

@@ -137,10 +137,10 @@ def simulate(document: Mapping[str, Any], sources: Sequence[FittedSource], windo
 
 def _simulate(document: Mapping[str, Any], tried: Mapping[str, int], window_ms: float) -> dict[str, Simulated]:
     part = min(1.0, TXNS_MAX / sum(tried.values()))
-    config = parse_config(_timed(document, part * window_ms))
+    config = parse_config(_set_duration(document, part * window_ms))
     if (total := expected_txns(config)) > TXNS_MAX:  # of one that was seldom written to for most of the time
         part *= TXNS_MAX / total
-        config = parse_config(_timed(document, part * window_ms))
+        config = parse_config(_set_duration(document, part * window_ms))
     simulation = Simulation(config)
     engine = "reference" if total <= REFERENCE_TXNS_MAX else "auto"
     submitted: Counter[str] = Counter()
@@ -165,7 +165,7 @@ def _simulate(document: Mapping[str, Any], tried: Mapping[str, int], window_ms: 
     }
 
 
-def _timed(document: Mapping[str, Any], duration_ms: float) -> dict[str, Any]:
+def _set_duration(document: Mapping[str, Any], duration_ms: float) -> dict[str, Any]:
     """For so long, measured as a whole; a source that would begin later begins at once."""
     plain = apply_overrides(document, {})
     plain["simulation"] |= {"duration_ms": max(1.0, duration_ms), "warmup_ms": 0.0, "cooldown_ms": 0.0}
@@ -180,7 +180,7 @@ def _seen(source: FittedSource) -> int:
     return sum(commit.is_committed for commit in source.commits)
 
 
-def check(source: FittedSource, document: Mapping[str, Any], found: Simulated) -> RateCheck:
+def check(source: FittedSource, document: Mapping[str, Any], in_model: Simulated) -> RateCheck:
     """One source of a configuration held against what was seen of it."""
     reasons = Counter(commit.reason for commit in source.commits if not commit.is_committed)
     seen = {
@@ -189,18 +189,18 @@ def check(source: FittedSource, document: Mapping[str, Any], found: Simulated) -
         "seen_reason": reasons.most_common(1)[0][0] if reasons else "",
         "down": source.arrivals.down_ms / source.arrivals.gap_mean_ms,
     }
-    return _compare(source.name, seen, document, found)
+    return _compare(source.name, seen, document, in_model)
 
 
-def _compare(name: str, seen: Mapping[str, Any], document: Mapping[str, Any], found: Simulated) -> RateCheck:
+def _compare(name: str, seen: Mapping[str, Any], document: Mapping[str, Any], in_model: Simulated) -> RateCheck:
     """In the long run it ran for all of the time; what was seen, while it was not down."""
     return RateCheck(
         name=name,
         seen=seen["seen"],
         interval=count_interval(seen["seen"]),
-        simulated=found.committed - seen["down"],
-        submitted=found.submitted - seen["down"],
-        reason=found.reason,
+        simulated=in_model.committed - seen["down"],
+        submitted=in_model.submitted - seen["down"],
+        reason=in_model.reason,
         arrivals=str(_section(document, name)["arrivals"]["kind"]),
         tried=seen["tried"],
         seen_reason=seen["seen_reason"],
@@ -253,15 +253,15 @@ def _statement_ms(source: FittedSource) -> float | None:
     return usual([float(ms) for ms in whole if ms is not None])
 
 
-def _beyond_ms(document: Mapping[str, Any], source: FittedSource, found: Simulated, window_ms: float) -> float:
+def _beyond_ms(document: Mapping[str, Any], source: FittedSource, in_model: Simulated, window_ms: float) -> float:
     """What a turn, or a statement, takes beyond the model's; 0 if that is near enough."""
     whole_ms = _statement_ms(source)
     if whole_ms is not None:
-        seen_ms, model_ms = whole_ms, found.took_ms
+        seen_ms, model_ms = whole_ms, in_model.took_ms
     else:
         active_ms = (source.stop_ms or window_ms) - (source.start_ms or 0.0)
         seen_ms = active_ms / len(source.commits)
-        model_ms = active_ms / max(1.0, found.submitted)
+        model_ms = active_ms / max(1.0, in_model.submitted)
     beyond_ms = seen_ms - model_ms
     return beyond_ms if abs(beyond_ms) > CYCLE_ALLOWED * seen_ms else 0.0
 
@@ -274,10 +274,10 @@ def _set_cycle(section: dict[str, Any], fitted: Mapping[str, Any], added_ms: flo
         thought = [[share, max(0.0, ms + min(0.0, added_ms))] for share, ms in think["quantiles"]]
         section["arrivals"] = {**fitted["arrivals"], "think_ms": {**think, "quantiles": thought}}
         spared_ms = float(np.mean([ms for _, ms in think["quantiles"]]) - np.mean([ms for _, ms in thought]))
-    section["runtime"] = moved(fitted["runtime"], added_ms if added_ms > 0.0 else added_ms + spared_ms)
+    section["runtime"] = shift_work(fitted["runtime"], added_ms if added_ms > 0.0 else added_ms + spared_ms)
 
 
-def moved(work: Mapping[str, Any], by_ms: float) -> dict[str, Any]:
+def shift_work(work: Mapping[str, Any], by_ms: float) -> dict[str, Any]:
     """A law of work, longer or shorter by so much; none is below nothing."""
     if "quantiles" in work:
         return {**work, "quantiles": [[share, round(max(0.0, ms + by_ms), 3)] for share, ms in work["quantiles"]]}

@@ -88,8 +88,8 @@ class FittedSource:
     @property
     def logged_read(self) -> str:
         """What most of its exceptions say it had read."""
-        told = Counter(commit.read for commit in self.commits if commit.read)
-        return told.most_common(1)[0][0] if told else ""
+        reads = Counter(commit.read for commit in self.commits if commit.read)
+        return reads.most_common(1)[0][0] if reads else ""
 
     def isolation(self, settings: dict[str, str]) -> str:
         """Its level by the table's properties: a DELETE has one of its own, MERGE and UPDATE cannot be told apart."""
@@ -179,11 +179,11 @@ def _fit(
 
 def _work(commits: Sequence[Commit], kind: str, arrivals: FittedArrivals) -> tuple[dict[str, Any], bool]:
     """What it does between reading and committing: as a log tells, else a guess for what looks at rivals."""
-    told = [float(each.runtime_ms) for each in commits if each.runtime_ms is not None]
+    logged = [float(each.runtime_ms) for each in commits if each.runtime_ms is not None]
     whole = [float(each.duration_ms or 0.0) for each in commits if each.is_statement and each.runtime_ms is None]
-    if any(told) or whole:
-        return quantile_table(told or whole), False
-    if told or kind not in WORKING_KINDS:
+    if any(logged) or whole:
+        return quantile_table(logged or whole), False
+    if logged or kind not in WORKING_KINDS:
         return NO_WORK, False
     return {"distribution": "fixed", "ms": round(min(WORK_ASSUMED_MS, arrivals.gap_mean_ms / 2.0), 3)}, True
 

@@ -8,7 +8,7 @@ neither when, nor anything of commits that failed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -71,7 +71,8 @@ def read_reports(path: Path) -> list[CommitReport]:
         lines = read_lines(
             path, bytes_max=BYTES_MAX, line_bytes_max=LINE_BYTES_MAX, noun="a file of reports", name=f"reports '{path}'"
         )
-        reports = [report for number, line in enumerate(lines, 1) for report in _read_line(path, number, line)]
+        read = (_read_line(path, number, line) for number, line in enumerate(lines, start=1))
+        reports = [report for report in read if report is not None]
     if not reports:
         raise ObservationError(
             f"reports '{path}' holds no commit report. Give JSON lines as a REST catalog receives them, or the log of "
@@ -93,9 +94,9 @@ def join_reports(history: TableHistory, reports: list[CommitReport]) -> TableHis
         )
     commits = tuple(_join(commit, by_id.get(commit.snapshot_id or 0)) for commit in history.commits)
     if not unknown:
-        return history.changed(commits=commits)
+        return history.with_notes(commits=commits)
     told = f"{len(unknown)} of {len(by_id)} reports name snapshots the table does not have (first: {unknown[0]})"
-    return history.changed(f"{history.name}: {told}; they are left out.", commits=commits)
+    return history.with_notes(f"{history.name}: {told}; they are left out.", commits=commits)
 
 
 def _join(commit: Commit, report: CommitReport | None) -> Commit:
@@ -110,44 +111,40 @@ def _join(commit: Commit, report: CommitReport | None) -> Commit:
     )
 
 
-def _read_line(path: Path, number: int, line: bytes) -> list[CommitReport]:
+def _read_line(path: Path, number: int, line: bytes) -> CommitReport | None:
+    where = f"reports '{path}', line {number}"
     try:
-        return list(_reports(path, number, line.decode("utf-8", "replace")))
+        return _parse(where, line.decode("utf-8", "replace"))
     except KeyError as error:
         told = f"lacks {error}"
     except (TypeError, ValueError, OverflowError) as error:
         told = f"cannot be right: {error}"
-    raise ObservationError(f"reports '{path}', line {number}: the commit report {told}.")
+    raise ObservationError(f"{where}: the commit report {told}.")
 
 
-def _reports(path: Path, number: int, line: str) -> Iterator[CommitReport]:
+def _parse(where: str, line: str) -> CommitReport | None:
     if _LOGGED in line:
-        yield _read_logged(path, number, line[line.index(_LOGGED) :])
-        return
+        return _parse_logged(where, line[line.index(_LOGGED) :])
     start = line.find("{")
     if start < 0 or '"snapshot-id"' not in line:
-        return
-    document = parse_json(line[start:].strip(), name=f"reports '{path}', line {number}", bytes_max=LINE_BYTES_MAX)
+        return None
+    document = parse_json(line[start:].strip(), name=where, bytes_max=LINE_BYTES_MAX)
     document = document.get("report", document) if isinstance(document, dict) else document
     if not isinstance(document, dict) or not isinstance(document.get("metrics", {}), dict):
-        raise ObservationError(f"reports '{path}', line {number} is not a report: metrics is no object.")
-    if document.get("report-type", "commit-report") == "commit-report" and "metrics" in document:
-        yield _parse(document)
-
-
-def _parse(document: Mapping[str, Any]) -> CommitReport:
+        raise ObservationError(f"{where} is not a report: metrics is no object.")
+    if document.get("report-type", "commit-report") != "commit-report" or "metrics" not in document:
+        return None
     metrics: Mapping[str, Any] = document["metrics"]
     timer = metrics.get("total-duration")
     duration_ms = None
     if timer is not None:
         duration_ms = round(float(timer["total-duration"]) * _UNIT_MS[str(timer["time-unit"]).lower()], 6)
-    created, kept = (_value(metrics, key) for key in ("manifests-created", "manifests-kept"))
     return CommitReport(
         table=printable(str(document.get("table-name", ""))),
         snapshot_id=int(document["snapshot-id"]),
         duration_ms=duration_ms,
         attempts=_value(metrics, "attempts"),
-        manifests=None if created is None or kept is None else created + kept,
+        manifests=_sum(_value(metrics, "manifests-created"), _value(metrics, "manifests-kept")),
     )
 
 
@@ -156,18 +153,22 @@ def _value(metrics: Mapping[str, Any], key: str) -> int | None:
     return None if counter is None else int(counter["value"])
 
 
-def _read_logged(path: Path, number: int, text: str) -> CommitReport:
+def _sum(created: int | None, kept: int | None) -> int | None:
+    return None if created is None or kept is None else created + kept
+
+
+def _parse_logged(where: str, text: str) -> CommitReport:
     fields = {key: pattern.search(text) for key, pattern in _LINE_FIELDS.items()}
-    values = {key: match.group(1) if match else None for key, match in fields.items()}
-    if values["snapshot_id"] is None:
-        raise ObservationError(f"reports '{path}', line {number}: the commit report names no snapshotId.")
-    created, kept = values["created"], values["kept"]
+    values = {key: match.group(1) for key, match in fields.items() if match}
+    counts = {key: int(values[key]) for key in ("snapshot_id", "attempts", "created", "kept") if key in values}
+    if "snapshot_id" not in counts:
+        raise ObservationError(f"{where}: the commit report names no snapshotId.")
     return CommitReport(
-        table=printable(values["table"] or ""),
-        snapshot_id=int(values["snapshot_id"]),
-        duration_ms=None if values["duration"] is None else _iso_ms(values["duration"]),
-        attempts=None if values["attempts"] is None else int(values["attempts"]),
-        manifests=None if created is None or kept is None else int(created) + int(kept),
+        table=printable(values.get("table", "")),
+        snapshot_id=counts["snapshot_id"],
+        duration_ms=_iso_ms(values["duration"]) if "duration" in values else None,
+        attempts=counts.get("attempts"),
+        manifests=_sum(counts.get("created"), counts.get("kept")),
     )
 
 

@@ -63,7 +63,7 @@ def join_log(history: TableHistory, log: TableHistory) -> TableHistory:
     if len(same) < len(history.commits):
         rest = len(history.commits) - len(same)
         notes.append(f"{history.name}: the log does not know {rest} of {len(history.commits)} snapshots; they stay.")
-    return history.changed(*notes, commits=in_order([*joined, *added]), has_outcomes=log.has_outcomes)
+    return history.with_notes(*notes, commits=in_order([*joined, *added]), has_outcomes=log.has_outcomes)
 
 
 def _kind(commit: Commit, engine: str | None) -> str:
@@ -93,7 +93,7 @@ def without_early_rows(history: TableHistory) -> TableHistory:
         f"but do not know {unknown} of the {len(snapshots)} snapshots; what other writers did then is gone, so the "
         "history begins with the oldest snapshot."
     )
-    return history.changed(note, commits=late)
+    return history.with_notes(note, commits=late)
 
 
 def _overwrite(row: Commit, settings: Mapping[str, str]) -> str:
@@ -182,10 +182,10 @@ def _is_of(commit: Commit, engine: str, operation: str) -> bool:
     return (commit.engine, commit.operation, commit.is_submission) == (engine, operation, False)
 
 
-def _engines(snapshots: Sequence[Commit], found: dict[int, Commit]) -> dict[str, str]:
+def _engines(snapshots: Sequence[Commit], matches: dict[int, Commit]) -> dict[str, str]:
     """The engine behind each name of the log, as the snapshots of that name say."""
     counts: dict[str, Counter[str]] = {}
-    for place, row in found.items():
+    for place, row in matches.items():
         counts.setdefault(row.writer, Counter())[snapshots[place].engine] += 1
     return {writer: engines.most_common(1)[0][0] for writer, engines in counts.items()}
 

@@ -44,7 +44,7 @@ def read_log(path: Path) -> list[TableHistory]:
     tables: dict[str, list[Commit]] = {}
     for row, cells in rows(list(zip(*(columns.get(name, blank) for name in names), strict=True))):
         when, operation, table, duration, attempts, outcome, writer, snapshot_id, runtime, exception, reason = cells
-        told = "" if is_empty(exception) else str(exception)
+        error = "" if is_empty(exception) else str(exception)
         engine = UNKNOWN if is_empty(writer) else printable(str(writer).strip())
         name = _operation(path, row, operation)
         commit = Commit(
@@ -58,9 +58,9 @@ def read_log(path: Path) -> list[TableHistory]:
             duration_ms=None if is_empty(duration) else time_us(path, row, durations, duration) / 1000.0,
             runtime_ms=None if is_empty(runtime) else time_us(path, row, "runtime_ms", runtime) / 1000.0,
             attempts=None if is_empty(attempts) else _whole(path, row, "attempts", attempts, low=1),
-            is_committed=_is_committed(path, row, outcome, told),
-            reason=reason_of(told) or ("" if is_empty(reason) else reason_of(str(reason))),
-            read=read_of(told),
+            is_committed=_is_committed(path, row, outcome, error),
+            reason=reason_of(error) or ("" if is_empty(reason) else reason_of(str(reason))),
+            read=read_of(error),
             is_submission=True,
         )
         tables.setdefault(DEFAULT_TABLE if is_empty(table) else printable(str(table).strip()), []).append(commit)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def timed(call: Callable[..., T], *given: Any) -> tuple[float, T]:
+def time_call(call: Callable[..., T], *given: Any) -> tuple[float, T]:
     """How long a call took, in ms, and what it returned."""
     begin_s = time.perf_counter()
     answer = call(*given)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from endive.errors import IntakeError, ObservationError
-from endive.observation.measurement.clients import run_clients, timed
+from endive.observation.measurement.clients import run_clients, time_call
 from endive.observation.measurement.probe_plan import CLIENTS, REHEARSED, SIZES_BYTES, ProbePlan
 from endive.observation.measurement.store_guard import keep_to_its_hosts, refuse_without_credentials, rehearse
 from endive.observation.secrets import redact
@@ -123,7 +123,7 @@ def probe(stores: Stores, plan: ProbePlan, *, seconds_max: float, progress: Prog
 
 
 @contextmanager
-def _scratch(stores: Stores, found: Measured) -> Iterator[str]:
+def _scratch(stores: Stores, measured: Measured) -> Iterator[str]:
     """A prefix of our own; emptied at the end, also after an error or an interrupt, if anything was written to it."""
     obstore = library()
     prefix = f"{PREFIX}{secrets.token_hex(6)}"
@@ -131,7 +131,7 @@ def _scratch(stores: Stores, found: Measured) -> Iterator[str]:
         yield prefix
     finally:
         problem = ""
-        for turn in range(CLEANING_TRIES if found.is_written else 0):
+        for turn in range(CLEANING_TRIES if measured.is_written else 0):
             try:
                 paths = [entry["path"] for batch in obstore.list(stores.cleaned, prefix=prefix) for entry in batch]
                 if paths:
@@ -155,7 +155,7 @@ def _reason(error: Exception) -> str:
     return f"the store failed: {text}."
 
 
-def _serial(store: Any, prefix: str, plan: ProbePlan, found: Measured, end_s: float, progress: Progress) -> None:
+def _serial(store: Any, prefix: str, plan: ProbePlan, measured: Measured, end_s: float, progress: Progress) -> None:
     """One client, one request after another; each object is written, asked for, read and removed."""
     obstore = library()
     for size in SIZES_BYTES:
@@ -164,11 +164,11 @@ def _serial(store: Any, prefix: str, plan: ProbePlan, found: Measured, end_s: fl
             if time.monotonic() >= end_s:
                 return
             path = f"{prefix}/{size}-{index}"
-            _count(found, "put", size, obstore.put, store, path, content)
-            _count(found, "head", size, obstore.head, store, path)
-            _count(found, "get", size, _read, obstore, store, path, size)
-            _count(found, "delete", size, obstore.delete, store, path)
-            progress(found.requests, plan.total)
+            _count(measured, "put", size, obstore.put, store, path, content)
+            _count(measured, "head", size, obstore.head, store, path)
+            _count(measured, "get", size, _read, obstore, store, path, size)
+            _count(measured, "delete", size, obstore.delete, store, path)
+            progress(measured.requests, plan.total)
 
 
 def _read(obstore: Any, store: Any, path: str, size: int) -> None:
@@ -185,7 +185,7 @@ def _read(obstore: Any, store: Any, path: str, size: int) -> None:
 def _count(measured: Measured, operation: str, size: int, call: Callable[..., Any], *given: Any) -> None:
     measured.requests += 1
     try:
-        took_ms, _ = timed(call, *given)
+        took_ms, _ = time_call(call, *given)
     except Exception as error:
         _tolerate(measured, error)
         return
@@ -207,12 +207,12 @@ def _tolerate(measured: Measured, error: Exception) -> None:
 # ---- conditional puts ----------------------------------------------------------------------------------
 
 
-def _check_conditions(store: Any, prefix: str, found: Measured) -> None:
+def _check_conditions(store: Any, prefix: str, measured: Measured) -> None:
     """A store must take a put on the current version and refuse one on an old version."""
     obstore = library()
     path = f"{prefix}/condition"
     first = obstore.put(store, path, b"1")
-    found.requests += 3
+    measured.requests += 3
     advice = "No catalog can keep its pointer in such a store; measure the rest of it with --no-swaps."
     try:
         obstore.put(store, path, b"2", mode=_version(first))
@@ -230,7 +230,7 @@ def _version(meta: Any) -> dict[str, Any]:
     return {key: meta[key] for key in ("e_tag", "version") if meta.get(key) is not None}
 
 
-def _swap_step(store: Any, prefix: str, clients: int, swaps: int, found: Measured, end_s: float) -> SwapStep:
+def _swap_step(store: Any, prefix: str, clients: int, swaps: int, measured: Measured, end_s: float) -> SwapStep:
     """So many puts in all by so many clients, each as fast as it can."""
     obstore = library()
     path = f"{prefix}/swap-{clients}"
@@ -238,14 +238,14 @@ def _swap_step(store: Any, prefix: str, clients: int, swaps: int, found: Measure
     step = SwapStep()
 
     def swap() -> None:
-        head_ms, meta = timed(obstore.head, store, path)
+        head_ms, meta = time_call(obstore.head, store, path)
         begin_s = time.perf_counter()
         times = step.success_ms
         try:
             obstore.put(store, path, secrets.token_bytes(64), mode=_version(meta))
         except Exception as error:
             if type(error).__name__ not in ("PreconditionError", "AlreadyExistsError"):
-                _tolerate(found, error)
+                _tolerate(measured, error)
                 return
             times = step.refused_ms
         times.append(1000.0 * (time.perf_counter() - begin_s))
@@ -254,5 +254,5 @@ def _swap_step(store: Any, prefix: str, clients: int, swaps: int, found: Measure
     try:
         step.seconds = run_clients(clients, swaps, end_s, swap)
     finally:
-        found.requests += 2 * len(step.head_ms) + 1
+        measured.requests += 2 * len(step.head_ms) + 1
     return step

@@ -96,11 +96,16 @@ def _catalog_changes(document: Mapping[str, Any], *, is_measured: bool) -> Itera
     for factor in FACTORS:
         words = _describe_speed("a catalog", factor)
         look = _MEASURED if is_measured else _CATALOG
-        yield Change(key=CATALOG, words=words, document=_scale_catalog(document, factor), look=look)
+        given = {key: value for key, value in document["catalog"].items() if key != "latency_ms"}
+        slower = {**document, "catalog": {**given, "latency": _catalog_latency(document, factor)}}
+        yield Change(key=CATALOG, words=words, document=slower, look=look)
     for workers, factor in itertools.product(WORKERS, WORK_FACTORS):
         words = f"a catalog that serves {workers} at a time"
         words += f", each for {factor:g} times its latency" if factor != 1.0 else ""
-        changed = _with_workers(document, workers, factor)
+        # Each is busy for so many times the catalog's latency, which itself becomes the way there.
+        busy = {"workers": workers, "time": _catalog_latency(document, factor)}
+        service = {**document["catalog"].get("service", {}), **busy}
+        changed = {**document, "catalog": {**document["catalog"], "service": service}}
         yield Change(key=WORKERS_KEY, words=words, document=changed, look=_CATALOG)
 
 
@@ -174,15 +179,3 @@ def _catalog_latency(document: Mapping[str, Any], factor: float) -> Any:
     catalog = parse_config(document).to_dict()["catalog"]
     latency = catalog.get("latency", {"distribution": "fixed", "ms": catalog.get("latency_ms", 1.0)})
     return scale_times(latency, factor)
-
-
-def _scale_catalog(document: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    given = {key: value for key, value in document["catalog"].items() if key != "latency_ms"}
-    return {**document, "catalog": {**given, "latency": _catalog_latency(document, factor)}}
-
-
-def _with_workers(document: Mapping[str, Any], workers: int, factor: float) -> dict[str, Any]:
-    """So many workers, each busy for so many times the catalog's latency, which itself becomes the way there."""
-    time = _catalog_latency(document, factor)
-    service = {**document["catalog"].get("service", {}), "workers": workers, "time": time}
-    return {**document, "catalog": {**document["catalog"], "service": service}}

@@ -90,7 +90,7 @@ def _fit_mean(real: Mapping[str, Seen], names: Sequence[str], run: Run, catalog_
         middle = (low + high) / 2.0
         runs = run(Latency(median_ms=math.exp(middle), sigma=SIGMAS[0], catalog_factor=catalog_factor))
         off = [
-            math.log(max(1e-3, _mean(took)) / max(1e-3, _mean(real[name].durations_ms)))
+            math.log(max(1e-3, float(np.mean(took))) / max(1e-3, float(np.mean(real[name].durations_ms))))
             for name in names
             if len(took := _time_taken(runs, name))
         ]
@@ -103,10 +103,6 @@ def _fit_mean(real: Mapping[str, Seen], names: Sequence[str], run: Run, catalog_
 
 def _time_taken(runs: Mapping[str, Sequence[Seen]], name: str) -> Any:
     return np.concatenate([seen.durations_ms for seen in runs.get(name, ())] or [np.array([])])
-
-
-def _mean(values: Any) -> float:
-    return float(np.mean(values))
 
 
 def _distance(real: Mapping[str, Seen], names: Sequence[str], runs: Mapping[str, Sequence[Seen]]) -> float:

@@ -145,8 +145,8 @@ def replay(
         if not result.wrong or not is_searched:
             return result
         is_measured = bool(profile or catalog_profile or (folder / STORE_FILE).exists())
-        part = stage.shortened(SEARCH_TXNS_MAX)
-        uneven = None if seen_pace == pace else part.paced(seen_pace)
+        part = stage.first_rows(SEARCH_TXNS_MAX)
+        uneven = None if seen_pace == pace else part.at_pace(seen_pace)
         cause = find_cause(
             document,
             lambda each: part.try_cause(each, place),

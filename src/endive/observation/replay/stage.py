@@ -17,7 +17,7 @@ import numpy as np
 from endive.config import apply_overrides, parse_config
 from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.fitting.findings import REPORTS, STATEMENTS, TIMED
-from endive.observation.fitting.rate_check import moved
+from endive.observation.fitting.rate_check import shift_work
 from endive.observation.fitting.sources import NO_WORK
 from endive.observation.folder import TRACE_FILE, TraceRow
 from endive.observation.replay.cause_search import Trial, misfit
@@ -62,11 +62,11 @@ class Stage:
         self.whole = self._statements - split  # nobody tells their work from their commits
         self._real = seen_of_trace(rows, self._statements & split)
 
-    def shortened(self, rows_max: int) -> Stage:
+    def first_rows(self, rows_max: int) -> Stage:
         """The same with the first rows alone."""
         return self if len(self._rows) <= rows_max else Stage(self._rows[:rows_max], self._findings, self._pace)
 
-    def paced(self, pace: Pace) -> Stage:
+    def at_pace(self, pace: Pace) -> Stage:
         """The same by another clock."""
         return Stage(self._rows, self._findings, pace)
 
@@ -86,7 +86,7 @@ class Stage:
 
     def _as_observed(self, document: Mapping[str, Any], scratch: Path) -> Trace:
         return as_observed(
-            timed(document, self._findings),
+            set_times(document, self._findings),
             self._rows,
             scratch / TRACE_FILE,
             statements=self._statements,
@@ -104,7 +104,7 @@ class Stage:
     ) -> dict[str, list[Seen]]:
         """Every source submits by its fitted law, at the usual pace: what would happen if."""
         untold_ms = self._untold_ms(self._as_observed(base, scratch).document)
-        return self._run(timed(document, self._findings), untold_ms, runs, progress)
+        return self._run(set_times(document, self._findings), untold_ms, runs, progress)
 
     def fit(
         self, document: Mapping[str, Any], profile: Path, scratch: Path, *, is_catalog_fitted: bool
@@ -114,7 +114,7 @@ class Stage:
         Statements whose commits nobody timed are given the work that is left of them then. If there are no others, but
         their attempts were counted, requests alone are taken to be what they wait for.
         """
-        part = self.shortened(SEARCH_TXNS_MAX)
+        part = self.first_rows(SEARCH_TXNS_MAX)
         names = [name for name in part._real if name not in self.whole]
         is_waiting = all(len(part._real[name].durations_ms) < COUNT_MIN for name in names)
         if is_waiting:
@@ -168,7 +168,7 @@ class Stage:
                 model = Seen.joined(own)
                 sides = [each.per_attempt_ms if real.is_counted else each.durations_ms for each in (real, model)]
                 if len(sides[1]):
-                    source["runtime"] = moved(source["runtime"], float(np.median(sides[0]) - np.median(sides[1])))
+                    source["runtime"] = shift_work(source["runtime"], float(np.median(sides[0]) - np.median(sides[1])))
 
     def _judge(self, runs: Mapping[str, list[Seen]]) -> list[tuple[str, Figure]]:
         return [(source.name, figure) for source in self.compare(runs, {}) for figure in source.figures]
@@ -237,7 +237,7 @@ class Stage:
         return seen
 
 
-def timed(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
+def set_times(document: Mapping[str, Any], findings: Mapping[str, Any]) -> dict[str, Any]:
     """As long as the table was watched, measured as a whole, from the sizes it had at the beginning."""
     changed = apply_overrides(document, {})
     simulation = changed.setdefault("simulation", {})

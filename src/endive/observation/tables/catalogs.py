@@ -126,7 +126,10 @@ def _names(opened: OpenCatalog, name: str | None, tell: Tell) -> list[str]:
         return tables
     if name is not None and not chosen:
         everything = _listed(opened, namespaces, lambda line: None)
-        raise ObservationError(_no_table(opened.name, name, [*everything, *namespaces]))
+        known = [*everything, *namespaces]
+        near = get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"Near it: {', '.join(near)}." if near else f"It has: {', '.join(known[:5]) or 'none'}."
+        raise ObservationError(f"catalog '{opened.name}' has no table or namespace '{name}'. {hint}")
     place = f"namespace '{name}'" if name else "the catalog"
     raise ObservationError(f"{place} of catalog '{opened.name}' has no tables.")
 
@@ -141,12 +144,6 @@ def _listed(opened: OpenCatalog, namespaces: Sequence[str], tell: Tell) -> list[
         except ObservationError as error:
             tell(str(error))
     return tables
-
-
-def _no_table(catalog: str, name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f" Near it: {', '.join(near)}." if near else f" It has: {', '.join(known[:5]) or 'none'}."
-    return f"catalog '{catalog}' has no table or namespace '{name}'.{hint}"
 
 
 def read_table(opened: OpenCatalog, name: str, *, writer_key: str | None = None) -> TableHistory:
@@ -192,7 +189,7 @@ def read_metadata_file(
         files = _files(properties, seconds_max)
     except ObservationError:
         note = f"{name}: manifests were not counted, because PyIceberg is not installed."
-        return history.changed(note)
+        return history.with_notes(note)
     with one_line(f"'{redact(place, secrets)}'", secrets):
         return with_manifests(history, ManifestFiles(files, allowed.also(place)))
 

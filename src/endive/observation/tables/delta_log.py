@@ -236,7 +236,10 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
     """What one commit did; None of one that changed no file."""
     changes = _changes(path, tally)
     info, added, removed = changes.info, changes.added, changes.removed
-    _count_files(tally, changes)
+    for removed_path in removed:
+        if tally.files.pop(removed_path, None) is None and tally.unknown_files:
+            tally.unknown_files -= 1
+    tally.files |= added
     operation = _text(info.get("operation")) or UNKNOWN
     if not added and not removed:
         tally.silent[operation] += 1
@@ -246,7 +249,7 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
     metrics = info.get("operationMetrics")
     metrics = metrics if isinstance(metrics, dict) else {}
     retries = _number(metrics.get("num_retries"))
-    took = next((found for key in RUNTIMES if (found := _number(metrics.get(key))) is not None), None)
+    runtime_ms = next((ms for key in RUNTIMES if (ms := _number(metrics.get(key))) is not None), None)
     word = _operation(changes)
     if changes.is_of_data:
         tally.levels[_text(info.get("isolationLevel"))] += 1
@@ -265,18 +268,10 @@ def _commit(path: Path, version: int, tally: _Tally, writer_key: str | None) -> 
         total_files=tally.total_files,
         added_bytes=changes.added_bytes,
         changed_partitions=len({*added.values(), *removed.values()}),
-        runtime_ms=None if took is None else float(took),
+        runtime_ms=None if runtime_ms is None else float(runtime_ms),
         read=_read(info, engine, tally) if kind in READING else "",
         attempts=None if retries is None else retries + 1,
     )
-
-
-def _count_files(tally: _Tally, changes: _Changes) -> None:
-    for path in changes.removed:
-        known = tally.files.pop(path, None)
-        if known is None and tally.unknown_files:
-            tally.unknown_files -= 1
-    tally.files |= changes.added
 
 
 def _operation(changes: _Changes) -> str:
@@ -320,18 +315,18 @@ def _time_ms(path: Path, info: Mapping[str, Any], tally: _Tally) -> int:
 
 
 def _engine(info: Mapping[str, Any], operation: str) -> str:
-    told = _text(info.get("engineInfo")).lower()
-    engine = next((name for begin, name in ENGINES.items() if told.startswith(begin)), "")
+    client = _text(info.get("engineInfo")).lower()
+    engine = next((name for begin, name in ENGINES.items() if client.startswith(begin)), "")
     if engine == "spark" and operation == STREAMING:
         return "spark-streaming"
-    return engine or told.partition("/")[0] or UNKNOWN
+    return engine or client.partition("/")[0] or UNKNOWN
 
 
 def _writer(info: Mapping[str, Any], engine: str, application: str, writer_key: str | None) -> str:
     """The job that committed: a stream by its query, others by what their platform writes down."""
     if writer_key is not None:
         return _text(_inside(info, writer_key)) or UNKNOWN
-    named = application or next((found for key in WRITER_KEYS if (found := _text(_inside(info, key)))), "")
+    named = application or next((name for key in WRITER_KEYS if (name := _text(_inside(info, key)))), "")
     return f"{engine}-{named}" if named else engine
 
 
@@ -389,7 +384,7 @@ def _notes(name: str, tally: _Tally, versions: Mapping[int, Path], first: int) -
     if missing:
         yield f"{name}: {missing:,} versions between the first and the last have no file; they are not counted."
     if tally.silent:
-        told = ", ".join(f"{count:,} {operation}" for operation, count in tally.silent.most_common(5))
-        yield f"{name}: {sum(tally.silent.values()):,} commits changed no file ({told}) and are left out."
+        silent = ", ".join(f"{count:,} {operation}" for operation, count in tally.silent.most_common(5))
+        yield f"{name}: {sum(tally.silent.values()):,} commits changed no file ({silent}) and are left out."
     if tally.undated:
         yield f"{name}: {tally.undated:,} commits have no commitInfo with a time; the time of their file is taken."

@@ -39,14 +39,6 @@ class GuardedFileIO(FileIO):  # type: ignore[misc]  # PyIceberg has no types her
         self.unguarded(location if isinstance(location, str) else location.location).delete(location)
 
 
-def _refuse_bombs(content: bytes, name: str) -> None:
-    """PyIceberg expands and parses metadata by itself: what would explode there does not get there."""
-    if is_gzip(content):
-        content = expand_gzip(content, bytes_max=FILE_BYTES_MAX, name=name)
-    if content[:1] == b"{":
-        refuse_json_size(content, name=name)
-
-
 class GuardedInput(InputFile):  # type: ignore[misc]
     """A file that is read as a whole, or not at all."""
 
@@ -74,7 +66,10 @@ class GuardedInput(InputFile):  # type: ignore[misc]
             content = read_bytes(path, bytes_max=FILE_BYTES_MAX, noun=NOUN, name=name)
         else:
             content = within(self._seconds_max, lambda: self._read(name), name=name)
-        _refuse_bombs(content, name)
+        # PyIceberg expands and parses metadata by itself: what would explode there does not get there.
+        plain = expand_gzip(content, bytes_max=FILE_BYTES_MAX, name=name) if is_gzip(content) else content
+        if plain[:1] == b"{":
+            refuse_json_size(plain, name=name)
         return io.BytesIO(content)
 
     def _read(self, name: str) -> bytes:

@@ -110,8 +110,9 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
         last = (size_bytes, manifests) if commit is chosen[-1] else last
     notes = []
     if problem:
-        told = f"not all manifest lists could be read ({problem}); their manifests are not counted."
-        notes.append(f"{history.name}: {told}")
+        notes.append(
+            f"{history.name}: not all manifest lists could be read ({problem}); their manifests are not counted."
+        )
     known = {own: tuple(sorted(names)) for own, names in places.items() if NOWHERE not in names}
     commits = tuple(
         replace(
@@ -126,7 +127,7 @@ def with_manifests(history: TableHistory, io: ManifestFiles) -> TableHistory:
         partitions, why_unknown = _partitions(history, last[1], io.afresh())
         shape = replace(_shape(history, last), partitions=partitions)
         notes += why_unknown
-    return history.changed(*notes, commits=commits, shape=shape)
+    return history.with_notes(*notes, commits=commits, shape=shape)
 
 
 def _place(manifest: Any, places: dict[int, set[str]]) -> None:
@@ -150,8 +151,8 @@ def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFil
     data = _one_of_each([each for each in manifests if int(each.content) == 0])
     if len(data) > PARTITIONS_READ_MAX:
         alike = {name for name in map(_one_partition, data) if name != NOWHERE}
-        told = f"{history.name}: {len(data):,} manifests are too many to count its partitions"
-        return len(alike) or None, [f"{told}; at least {len(alike):,} are." if alike else f"{told}."]
+        note = f"{history.name}: {len(data):,} manifests are too many to count its partitions"
+        return len(alike) or None, [f"{note}; at least {len(alike):,} are." if alike else f"{note}."]
     partitions = set()
     try:
         for manifest in data:
@@ -160,8 +161,8 @@ def _partitions(history: TableHistory, manifests: Sequence[Any], io: ManifestFil
             entries = io.decode(read, manifest.manifest_path)
             partitions |= {(manifest.partition_spec_id, str(entry.data_file.partition)) for entry in entries}
     except Exception as error:  # whatever the store or the file raises: the partitions stay unknown
-        told = str(error).rstrip(".") if isinstance(error, IntakeError) else type(error).__name__
-        return None, [f"{history.name}: its manifests could not be read ({told}); partitions unknown."]
+        reason = str(error).rstrip(".") if isinstance(error, IntakeError) else type(error).__name__
+        return None, [f"{history.name}: its manifests could not be read ({reason}); partitions unknown."]
     return len(partitions) or None, []
 
 

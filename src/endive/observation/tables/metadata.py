@@ -6,7 +6,7 @@ Snapshots are decoded one at a time, so that a history of 100,000 costs little m
 from __future__ import annotations
 
 import itertools
-import json
+import re
 from collections.abc import Iterator, Mapping
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final
@@ -35,7 +35,7 @@ HEAD: Final[Mapping[str, type]] = {
     "refs": dict,
 }
 KIND_WORDS: Final = {int: "a whole number", list: "a list", dict: "an object", str: "a text"}
-_SPACE: Final = " \t\r\n"
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = JSONDecoder()
 
 
@@ -107,7 +107,7 @@ def _history(
     newest = next((each for each in commits if each.snapshot_id == current), commits[-1] if commits else None)
     has_lost = is_cut(commits) or first_number > 1  # PyIceberg's expiry takes the parent's id too
     expired = max(0, commits[0].sequence_number - 1) if has_lost else 0
-    properties, told = read_properties(head.get("properties", {}))
+    properties, ignored = read_properties(head.get("properties", {}))
     shape = TableShape(
         snapshots=len(commits),
         metadata_bytes=size_bytes,
@@ -126,8 +126,7 @@ def _history(
         location=printable(scheme) if slashes else "file",
         notes=(
             *_notes(name, head, commits, has_lost=has_lost, expired=expired),
-            *(f"{name}: {note}" for note in left_out),
-            *(f"{name}: {note}" for note in told),
+            *(f"{name}: {note}" for note in (*left_out, *ignored)),
         ),
     )
 
@@ -212,9 +211,8 @@ def _members(text: str) -> Iterator[tuple[str, Any, int]]:
 
 
 def _skip(text: str, at: int) -> int:
-    while text[at : at + 1] and text[at] in _SPACE:
-        at += 1
-    return at
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def _skip_comma(text: str, at: int, end: str) -> int:
@@ -227,4 +225,4 @@ def _skip_comma(text: str, at: int, end: str) -> int:
 
 def _expect(text: str, at: int, character: str) -> None:
     if text[at : at + 1] != character:
-        raise json.JSONDecodeError(f"expected {character!r}", text, at)
+        raise JSONDecodeError(f"expected {character!r}", text, at)

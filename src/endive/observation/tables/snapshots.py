@@ -51,7 +51,9 @@ def commit_of(snapshot: Any, writer_key: str | None = None) -> Commit:
     manifest_list = snapshot.get("manifest-list") or ""
     if not isinstance(manifest_list, str):
         raise MetadataError("a snapshot has a manifest-list that is no text")
-    attempts = attempts_of(manifest_list)
+    # The attempt is in the list's name: Java counts from 1 (SnapshotProducer.manifestListPath), PyIceberg says 0.
+    match = _LIST_NAME.search(manifest_list)
+    attempts = int(match.group(1)) if match else None
     engine = engine_of(summary, attempts)
     return Commit(
         time_us=1000 * _required(snapshot, "timestamp-ms", TIMESTAMP_MS_MAX),
@@ -138,23 +140,14 @@ def _whole(snapshot: Mapping[str, Any], key: str) -> int | None:
     return value
 
 
-def attempts_of(manifest_list: str) -> int | None:
-    """The attempt in a list's name: Java counts from 1 (``SnapshotProducer.manifestListPath``), PyIceberg says 0."""
-    match = _LIST_NAME.search(manifest_list)
-    return int(match.group(1)) if match else None
-
-
 def engine_of(summary: Mapping[str, str], attempts: int | None = None) -> str:
     """Which program committed: what the engine says of itself, else what its own keys betray."""
     if STREAMING_KEY in summary:
         return "spark-streaming"
-    named = summary.get("engine-name")
     for key, engine in ENGINE_KEYS.items():
         if engine and key in summary:
             return engine
-    if named and named.strip():
-        return named.strip().lower()
-    return PYICEBERG if attempts == 0 else UNKNOWN
+    return summary.get("engine-name", "").strip().lower() or (PYICEBERG if attempts == 0 else UNKNOWN)
 
 
 def writer_of(summary: Mapping[str, str], engine: str, writer_key: str | None) -> str:
