@@ -298,7 +298,7 @@ _RULES_OF_KEYS: Final = (
         "simulation_config.py",
         "table |= {former: table.pop(present)",
         "table |= {present: table.pop(present)",
-        "tests/config/test_former_names.py",
+        "tests/config/test_resolution.py",
     ),
     (
         "a problem names the present spelling",

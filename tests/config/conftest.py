@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from endive.config import SimulationConfig, parse_config
-from endive.errors import ConfigError
 
 
 @pytest.fixture
@@ -18,15 +17,3 @@ def parse() -> Callable[[str], SimulationConfig]:
         return parse_config(tomllib.loads(textwrap.dedent(text)))
 
     return parse_text
-
-
-@pytest.fixture
-def problems(parse) -> Callable[[str], tuple[str, ...]]:
-    """What is said of a TOML text that is refused."""
-
-    def refused(text: str) -> tuple[str, ...]:
-        with pytest.raises(ConfigError) as caught:
-            parse(text)
-        return caught.value.problems
-
-    return refused

@@ -5,7 +5,6 @@ import pytest
 from endive.config import parse_config
 from endive.config.catalog_profile import CATALOGS, borrowed_note, catalog_profile, latency_note
 from endive.config.sections.distribution import Fixed
-from endive.errors import ConfigError
 from endive.vocabulary import KNOWN
 
 
@@ -29,28 +28,6 @@ def test_a_named_catalog_is_a_service_with_the_profiles_latency_and_flavour(name
 
 def test_a_configuration_that_names_no_catalog_hashes_as_before():
     assert 'profile = "' not in parse_config({"catalog": {"type": "service"}}).to_toml()
-
-
-@pytest.mark.parametrize(
-    ("written", "problem"),
-    [
-        (
-            {"profile": "glu"},
-            "catalog.profile = 'glu' is not known. Choose one of: glue, hive, jdbc, lakekeeper, nessie, polaris, "
-            "s3tables, unity. Did you mean 'glue'?",
-        ),
-        (
-            {"profile": "glue", "type": "cas"},
-            "catalog.profile = 'glue' has no effect here: only catalog.type = 'service' is a server with a profile. "
-            "Remove it.",
-        ),
-    ],
-)
-def test_a_profile_that_cannot_be_is_refused_with_what_to_do(written, problem):
-    with pytest.raises(ConfigError) as refused:
-        parse_config({"catalog": written})
-
-    assert refused.value.problems == (problem,)
 
 
 @pytest.mark.parametrize(

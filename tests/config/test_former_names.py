@@ -4,7 +4,6 @@ import pytest
 
 from endive.config import parse_config
 from endive.config.reading.former_names import FormerNameWarning, present_path
-from endive.errors import ConfigError
 from endive.verification import find_suite
 
 
@@ -24,31 +23,6 @@ def test_a_former_value_is_the_present_one_and_says_so(section, key, former, pre
         found = parse_config(document)
 
     assert expected.config_hash() == found.config_hash()
-
-
-def test_a_key_with_its_unit_and_without_must_agree():
-    with pytest.raises(ConfigError, match=r"catalog.log_entry_size = 1 and catalog.log_entry_bytes = 2 disagree"):
-        parse_config({"catalog": {"type": "append", "log_entry_size": 1, "log_entry_bytes": 2}})
-
-
-@pytest.mark.parametrize(
-    ("document", "problem"),
-    [
-        ({"append_rate": 50}, "append_rate is not known. Give source.<name>.arrivals.per_s of the source that appends"),
-        ({"transaction": {"overwrite_runtime": 5}}, "Give source.<name>.runtime of the source that overwrites."),
-        ({"transaction": {"overwrite_interval": 5}}, "Give source.<name>.arrivals.period_ms of the source that"),
-        ({"conflict": {"validation_overlap": 0.1}}, "Give source.<name>.real_conflict_probability of the source that"),
-        (
-            {"transaction": {"data_overlap_probability": 0.1}},
-            "transaction.data_overlap_probability is not known. Give real_conflict_probability, of [transaction] or",
-        ),
-    ],
-)
-def test_names_of_the_fidelity_report_are_answered_with_the_present_key(document, problem):
-    with pytest.raises(ConfigError) as refused:
-        parse_config(document)
-
-    assert problem in str(refused.value)
 
 
 def test_a_study_is_found_at_its_former_path(tmp_path):

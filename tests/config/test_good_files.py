@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import endive
 from endive.config import parse_config
 from endive.config.reading.former_names import FormerNameWarning
 from endive.config.sections.arrivals import Closed, Poisson
@@ -130,3 +131,21 @@ def test_an_objective_changes_no_result_and_so_not_the_hash():
 
     assert plain.config_hash() == judged.config_hash()
     assert 'objective = "default.p99_commit <= 5s"' in judged.to_toml()
+
+
+def test_the_largest_sizes_that_are_allowed_give_the_same_rows_in_both_engines(parse):
+    config = parse(
+        """
+        simulation.duration_ms = 20_000
+        storage.provider = "instant"
+        table = {manifest_bytes = 1_073_741_824, initial_manifests = 1_000, metadata_base_bytes = 1_099_511_627_776}
+        transaction.operation_types.rewrite_files = 1.0
+        transaction.rewritten_manifests = 1_000
+        transaction.inter_arrival.scale = 100.0
+        transaction.runtime = {distribution = "fixed", ms = 10.0}
+        """
+    )
+    reference, compiled = (endive.simulate(config, engine=engine) for engine in ("reference", "compiled"))
+
+    assert reference.transactions.equals(compiled.transactions)
+    assert 0 <= min(reference.transactions["bytes_read"].to_pylist())

@@ -58,23 +58,6 @@ def test_every_row_says_what_is_allowed_and_what_it_means():
     assert [] == incomplete
 
 
-def test_a_row_tells_key_allowed_values_default_and_meaning():
-    rows = {row[0]: row[1:] for section in reference() for row in section.rows}
-
-    assert (
-        "a whole number from 1 to 10000",
-        "4",
-        "Requests one txn sends at once when it reads or writes several objects.",
-    ) == rows["`storage.max_parallel`"]
-    assert (
-        "4; 10 with protocol spec or merge; 9999999 for Delta Spark, 15 for delta-rs"
-        == rows["`source.<name>.retry`"][1]
-    )
-    assert ("refresh", "start", "start", "start", "refresh") == next(
-        row[1:] for section in reference() if section.title == "Protocols" for row in section.rows
-    )
-
-
 def test_the_page_has_every_key_in_a_line_or_by_name():
     page = reference_markdown()
     keys = {row[0].strip("`") for section in reference() if section.columns == KEY_COLUMNS for row in section.rows}
@@ -83,14 +66,6 @@ def test_the_page_has_every_key_in_a_line_or_by_name():
 
     assert [] == sorted(key for key in dotted if f"`{key}`" not in page and not key.startswith(grouped))
     assert set() == (NAMED_ONLY | PHRASES.keys()) - keys
-
-
-def test_the_page_keeps_defaults_choices_and_keys_of_variants():
-    page = reference_markdown().splitlines()
-
-    assert "| `table.format` | iceberg | Whose tables: iceberg, delta |" in page
-    assert "| `source.<name>.start_ms` | 0.0 | No txn is submitted before |" in page
-    assert '| `kind = "fixed"` | `ms` | The same gap every time |' in page
 
 
 def test_the_page_names_no_part_that_no_file_spells_out():

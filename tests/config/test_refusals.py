@@ -60,20 +60,6 @@ def test_every_key_of_a_rule_is_a_known_key():
     assert [] == [key for key in keys if key not in known]
 
 
-def test_a_key_of_another_format_is_refused_by_the_name_of_its_format():
-    document = {"table": {"format": "delta", "manifest_bytes": 9}, "commit": {"merging": "off"}}
-    document["source"] = [{"name": "w", "arrivals": {"kind": "poisson", "per_s": 1}, "rewritten_manifests": 2}]
-    with pytest.raises(ConfigError) as refused:
-        parse_config(document)
-
-    why = "it belongs to table.format = 'iceberg', and table.format is 'delta'. Remove it."
-    assert [
-        f"table.manifest_bytes = 9 has no effect here: {why}",
-        f"commit has no effect here: {why}",
-        f"source.w.rewritten_manifests = 2 has no effect here: {why}",
-    ] == list(refused.value.problems)
-
-
 def test_a_format_reads_the_keys_that_the_reference_lists_for_it():
     known = set(known_keys())
 

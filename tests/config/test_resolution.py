@@ -64,3 +64,10 @@ def test_a_relative_profile_starts_at_the_folder_of_the_file(tmp_path):
     config = load_simulation_config(tmp_path / "study.toml")
 
     assert str(tmp_path / "mine.toml") == config.storage.provider
+
+
+def test_a_latency_of_a_refusal_is_one_of_its_operation(parse):
+    config = parse("storage.objects.catalog = {cas = {mean_ms = 1, stddev_ms = 0}, cas_failure = {mu = 1, sigma = 0}}")
+
+    overrides = [(each.object, each.op, each.is_success) for each in config.storage.latency_overrides()]
+    assert [("catalog", "cas", True), ("catalog", "cas", False)] == overrides

@@ -10,53 +10,68 @@ from endive.config import parse_config
 from endive.config.unsaid import overlap_unsaid, partitions_unsaid, reading_unsaid, what_is_unsaid
 from endive.simulation import Simulation
 
-STREAM = {"name": "stream", "arrivals": {"kind": "poisson", "per_s": 1.0}}
+STREAM: dict[str, Any] = {"name": "stream", "arrivals": {"kind": "poisson", "per_s": 1.0}}
 MERGE = {**STREAM, "name": "merge", "operation_types": {"validated_overwrite": 1.0}}
 COMPACTION = {**STREAM, "name": "compaction", "operation_types": {"rewrite_files": 1.0}}
+BY_PARTITION = {**MERGE, "touched_files": 5, "read": "partitions"}
+DELTA_MERGE = {**STREAM, "name": "merge", "operation_types": {"merge": 1.0}, "read": "table"}
+OPTIMIZE = {**STREAM, "name": "optimize", "operation_types": {"optimize": 1.0}}
+
+FILES = {"table": {"data_files": 100}}
+PARTITIONED = {"catalog": {"partitions": {"enabled": True, "num_partitions": 4}}}
+DELTA = {"table": {"format": "delta"}}
 
 
-def unsaid(*sources: dict[str, Any], **sections: Any) -> str | None:
-    plain = parse_config({"source": list(sources), **sections}).to_dict()
-    assert overlap_unsaid(parse_config(plain).to_dict()) == overlap_unsaid(plain)  # also after it has travelled
-    return overlap_unsaid(plain)
+def plain(*sources: dict[str, Any], **sections: Any) -> dict[str, Any]:
+    """The configuration of these sources, as it travels."""
+    once = parse_config({"source": list(sources), **sections}).to_dict()
+    assert what_is_unsaid(parse_config(once).to_dict()) == what_is_unsaid(once)
+    return once
 
 
-def test_appends_alone_and_an_unvalidated_overwrite_leave_nothing_open():
-    assert unsaid(STREAM) is None
-    assert unsaid(STREAM, {**MERGE, "overwrite": "replace_partitions"}) is None
+@pytest.mark.parametrize(
+    ("sources", "sections", "who"),
+    [
+        pytest.param([STREAM], {}, None, id="appends alone"),
+        pytest.param([STREAM, {**MERGE, "overwrite": "replace_partitions"}], {}, None, id="nothing is validated"),
+        pytest.param([MERGE, COMPACTION], {}, "merge, compaction touch is", id="several are named together"),
+        pytest.param([STREAM, {**MERGE, "real_conflict_probability": 0.0}], {}, None, id="a probability, even of zero"),
+        pytest.param(
+            [{**STREAM, "touched_files": 1}, {**MERGE, "touched_files": "5%"}], FILES, None, id="files of all"
+        ),
+        pytest.param([STREAM, {**MERGE, "touched_files": 5}], FILES, "stream touches is", id="files of one alone"),
+        pytest.param([STREAM, BY_PARTITION], FILES | PARTITIONED, None, id="who minds appends has read partitions"),
+        pytest.param([STREAM, BY_PARTITION, COMPACTION], FILES | PARTITIONED, "compaction touches is", id="not all do"),
+        pytest.param([MERGE], PARTITIONED | {"conflict": {"detector": "partition_overlap"}}, None, id="partitions"),
+        pytest.param(
+            [{**STREAM, "operation_types": {"blind_append": 1.0}}, DELTA_MERGE, OPTIMIZE],
+            DELTA,
+            "optimize touches is",
+            id="whether optimize meets a merge",
+        ),
+        pytest.param([DELTA_MERGE], DELTA, None, id="who has read the table minds every file"),
+        pytest.param(
+            [{**OPTIMIZE, "arrivals": {"kind": "periodic", "period_ms": 60_000.0}}], DELTA, None, id="one who removes"
+        ),
+        pytest.param(
+            [DELTA_MERGE, OPTIMIZE], DELTA | {"delta": {"client": "delta_rs"}}, None, id="delta-rs minds every removal"
+        ),
+    ],
+)
+def test_who_does_not_say_how_many_files_it_touches_is_named(sources, sections, who):
+    sentence = overlap_unsaid(plain(*sources, **sections))
+
+    assert (who is None) == (sentence is None)
+    assert sentence is None or sentence.startswith(f"How many data files {who} not said")
 
 
 @pytest.mark.parametrize("source", [MERGE, COMPACTION])
-def test_a_source_that_can_fail_for_good_is_named(source):
-    assert unsaid(STREAM, source) == (
+def test_a_source_that_can_fail_for_good_is_named_with_the_keys_that_settle_it(source):
+    assert overlap_unsaid(plain(STREAM, source)) == (
         f"How many data files {source['name']} touches is not said, so real conflicts with it are left out and success "
         "rates are upper bounds. Give table.data_files and touched_files, or real_conflict_probability (0 if they "
         "never meet)."
     )
-
-
-def test_several_are_named_together():
-    assert unsaid(MERGE, COMPACTION).startswith("How many data files merge, compaction touch is not said")
-
-
-@pytest.mark.parametrize("probability", [0.0, 0.3])
-def test_a_probability_says_it_even_if_it_is_zero(probability):
-    assert unsaid(STREAM, {**MERGE, "real_conflict_probability": probability}) is None
-
-
-def test_with_files_every_source_has_to_say_what_it_touches():
-    table = {"data_files": 100}
-
-    assert unsaid({**STREAM, "touched_files": 1}, {**MERGE, "touched_files": "5%"}, table=table) is None
-    assert unsaid(STREAM, {**MERGE, "touched_files": 5}, table=table).startswith("How many data files stream touches")
-
-
-def test_an_append_says_nothing_where_all_who_mind_it_have_read_partitions():
-    by_partition = {**MERGE, "touched_files": 5, "read": "partitions"}
-    sections = {"table": {"data_files": 100}, "catalog": {"partitions": {"enabled": True, "num_partitions": 4}}}
-
-    assert unsaid(STREAM, by_partition, **sections) is None
-    assert unsaid(STREAM, by_partition, COMPACTION, **sections).startswith("How many data files compaction touches")
 
 
 @pytest.mark.parametrize(
@@ -71,51 +86,33 @@ def test_an_append_says_nothing_where_all_who_mind_it_have_read_partitions():
     ],
 )
 def test_partitions_picked_by_chance_are_said_where_a_predicate_names_some(merge, stream, is_said):
-    sources = [{**STREAM, **stream}, {**MERGE, "read": "partitions", **merge}]
-    catalog = {"partitions": {"enabled": True, "num_partitions": 4}}
-    sentence = partitions_unsaid(parse_config({"source": sources, "catalog": catalog}).to_dict())
+    sentence = partitions_unsaid(plain({**STREAM, **stream}, {**MERGE, "read": "partitions", **merge}, **PARTITIONED))
 
     assert is_said == (sentence is not None)
     assert not is_said or sentence.startswith("stream and merge pick their partitions by chance")
 
 
-def test_partitions_say_it():
-    partitions = {"partitions": {"enabled": True, "num_partitions": 4}}
-
-    assert unsaid(MERGE, catalog=partitions, conflict={"detector": "partition_overlap"}) is None
-
-
-OVERWRITES = {"operation_types": {"validated_overwrite": 1.0}}
-PARTITIONED = {"partitions": {"enabled": True, "num_partitions": 10}}
-
-
-def config_of(*, table=None, catalog=None, **keys):
-    source = {"name": "merge", "arrivals": {"kind": "periodic", "period_ms": 1000.0}, **OVERWRITES, **keys}
-    return parse_config({"table": table or {}, "catalog": catalog or {}, "source": [source]})
-
-
-def test_an_overwrite_that_does_not_say_what_it_read_is_told_so_with_the_key():
-    sentence = reading_unsaid(config_of().to_dict())
-
-    assert sentence is not None
-    assert sentence.startswith("What merge reads is not said")
-    assert "Set read = 'table'" in sentence
-    assert sentence == what_is_unsaid(config_of().to_dict())[0]
-
-
 @pytest.mark.parametrize(
-    "keys",
+    ("keys", "is_asked"),
     [
-        {"read": "table"},
-        {"real_conflict_probability": 0.0},
-        {"checks": "none", "deletes": "equality"},
-        {"overwrite": "replace_partitions"},
-        {"operation_types": {"rewrite_files": 1.0}},
-        {"overwrite": "overwrite_files", "isolation": "snapshot"},
+        ({}, True),
+        ({"read": "table"}, False),
+        ({"real_conflict_probability": 0.0}, False),
+        ({"checks": "none", "deletes": "equality"}, False),
+        ({"overwrite": "replace_partitions"}, False),
+        ({"operation_types": {"rewrite_files": 1.0}}, False),
+        ({"overwrite": "overwrite_files", "isolation": "snapshot"}, False),
     ],
 )
-def test_who_need_not_say_it_is_not_asked(keys):
-    assert reading_unsaid(config_of(**keys).to_dict()) is None
+def test_an_overwrite_whose_reading_decides_is_asked_what_it_read(keys, is_asked):
+    document = plain({**MERGE, **keys})
+    sentence = reading_unsaid(document)
+
+    assert is_asked == (sentence is not None)
+    if sentence is not None:
+        assert sentence.startswith("What merge reads is not said")
+        assert "Set read = 'table'" in sentence
+        assert sentence == what_is_unsaid(document)[0]
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
@@ -124,36 +121,13 @@ def test_a_merge_without_a_predicate_never_commits_beside_an_append_a_minute(eng
     def source(name: str, every: str, works: str, **keys: object) -> dict[str, object]:
         return {"name": name, "arrivals": {"kind": "periodic", "period_ms": every}, "runtime": works, **keys}
 
-    merge = source("merge", "2min", "90s", overwrite="overwrite_files", read=read, **OVERWRITES)
+    overwrites = {"overwrite": "overwrite_files", "operation_types": {"validated_overwrite": 1.0}}
     document = {
         "simulation": {"duration_ms": "2h", "warmup_ms": 0, "cooldown_ms": 0, "seed": 3},
         "catalog": {"type": "service", "latency_ms": 5, "partitions": {"enabled": True, "num_partitions": 10}},
-        "source": [merge, source("append", "1min", "1s")],
+        "source": [source("merge", "2min", "90s", read=read, **overwrites), source("append", "1min", "1s")],
     }
     rows = Simulation(parse_config(document)).run(engine=engine).transactions.to_pylist()
 
     ended = [row["status"] for row in rows if row["source"] == "merge" and not row["status"].startswith("in_flight")]
     assert (committed, 60) == (ended.count("committed"), len(ended))
-
-
-DELTA = {"table": {"format": "delta"}}
-DELTA_MERGE = {**STREAM, "name": "merge", "operation_types": {"merge": 1.0}, "read": "table"}
-OPTIMIZE = {**STREAM, "name": "optimize", "operation_types": {"optimize": 1.0}}
-
-
-def test_whether_optimize_meets_a_merge_is_left_open_by_who_gives_no_files():
-    told = unsaid({**STREAM, "operation_types": {"blind_append": 1.0}}, DELTA_MERGE, OPTIMIZE, **DELTA)
-
-    assert told.startswith("How many data files optimize touches is not said")
-
-
-@pytest.mark.parametrize(
-    ("sources", "client"),
-    [
-        ((DELTA_MERGE,), "spark"),  # who has read the table minds every file
-        (({**OPTIMIZE, "arrivals": {"kind": "periodic", "period_ms": 60_000.0}},), "spark"),  # nobody else removes any
-        ((DELTA_MERGE, OPTIMIZE), "delta_rs"),  # its compaction minds every removal
-    ],
-)
-def test_files_decide_nothing_where_whatever_is_removed_is_minded(sources, client):
-    assert unsaid(*sources, **DELTA, delta={"client": client}) is None

@@ -121,7 +121,7 @@ def _is_deep(tree: ast.AST) -> bool:
     return True
 
 
-def dotted_name(node: ast.expr) -> str | None:
+def dotted_name(node: ast.AST) -> str | None:
     """``catalog.num_tables`` as a name, or None if it is something else."""
     if isinstance(node, ast.Name):
         return node.id

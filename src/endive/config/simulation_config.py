@@ -51,8 +51,26 @@ class SimulationConfig(Table):
     sources: tuple[SourceConfig, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The resolved configuration as plain values ``parse_config`` takes, without keys nothing reads."""
-        return plain_config(self)
+        """Plain values that ``parse_config`` takes, without keys nothing reads: sections by name, then ``source``."""
+        unread = unread_keys(self)
+        document: dict[str, Any] = {}
+        for name in (name for name in SECTIONS if name not in unread):
+            section = _plain_table(getattr(self, name), f"{name}.", unread.keys())
+            if section:
+                document[name] = section
+        # Keys that came later and mean what was meant before: such a configuration keeps its hash.
+        if document["table"]["format"] == ICEBERG:
+            del document["table"]["format"]
+        commit = document.get("commit")
+        if commit and commit["repair"] == AFTER_REFRESH == PRESETS[self.commit.protocol]["repair"]:
+            del commit["repair"]
+        if "latency_ms" in document["catalog"]:
+            del document["catalog"]["latency"]
+        document["source"] = [_plain_table(each, "", unread_source_keys(each, self).keys()) for each in self.sources]
+        for source in document["source"]:
+            weights = source["operation_types"]
+            source["operation_types"] = {kind: weights[kind] for kind in KINDS if weights[kind]}
+        return document
 
     def to_toml(self, folder: Path | None = None) -> str:
         """The resolved configuration as a TOML file that loads to an equal configuration.
@@ -114,31 +132,6 @@ def _digest_of_file(path: str) -> str:
 def _way_from(folder: Path, path: str) -> str:
     way = os.path.relpath(Path(path).resolve(), folder.resolve())
     return way if os.sep in way else os.path.join(os.curdir, way)  # with a separator it cannot be a profile's name
-
-
-def plain_config(config: SimulationConfig) -> dict[str, Any]:
-    """Sections by name, then ``source`` as a list, as a file would hold them."""
-    unread = unread_keys(config)
-    document: dict[str, Any] = {}
-    for name in (name for name in SECTIONS if name not in unread):
-        section = _plain_table(getattr(config, name), f"{name}.", unread.keys())
-        if section:
-            document[name] = section
-    # Keys that came later and mean what was meant before: such a configuration keeps its hash.
-    if document["table"]["format"] == ICEBERG:
-        del document["table"]["format"]
-    commit = document.get("commit")
-    if commit and commit["repair"] == AFTER_REFRESH == PRESETS[config.commit.protocol]["repair"]:
-        del commit["repair"]
-    if "latency_ms" in document["catalog"]:
-        del document["catalog"]["latency"]
-    document["source"] = [
-        _plain_table(source, "", unread_source_keys(source, config).keys()) for source in config.sources
-    ]
-    for source in document["source"]:
-        weights = source["operation_types"]
-        source["operation_types"] = {kind: weights[kind] for kind in KINDS if weights[kind]}
-    return document
 
 
 def _plain_table(table: Table, prefix: str, unread: Any) -> dict[str, Any]:

@@ -164,16 +164,11 @@ def unkept(subjects: Iterable[Subject]) -> str | None:
     """What to say where a figure is not kept by a study: by table; None if all are."""
     for subject in subjects:
         if subject.scope == TABLE:
-            return of_tables(str(subject))
+            return (
+                f"'{subject}' is a figure of one table, and a study keeps none of those. Speak of the whole run, of a "
+                "source or of a kind; 'endive run --slo' judges tables."
+            )
     return None
-
-
-def of_tables(subject: str) -> str:
-    """What to say where figures by table are not kept."""
-    return (
-        f"'{subject}' is a figure of one table, and a study keeps none of those. Speak of the whole run, of a source "
-        "or of a kind; 'endive run --slo' judges tables."
-    )
 
 
 def _problem(name: Name, text: str) -> ObjectiveError:

@@ -19,9 +19,9 @@ seed = 7
 def study(tmp_path: Path):
     """``study(text, "key=value", seeds=3)``: a study file of that text on a small base, read."""
 
-    def load(text: str, *overrides: str, seeds: int | None = None, base: str = BASE):
+    def load(text: str, *overrides: str, seeds: int | None = None, slo: str | None = None, base: str = BASE):
         path = tmp_path / "my-study.toml"
         path.write_text(text + base)
-        return load_study(path, overrides, seeds)
+        return load_study(path, overrides, seeds, slo)
 
     return load

@@ -123,7 +123,7 @@ def test_a_study_s_objective_and_subject_go_with_it(study, tmp_path):
 
 
 def test_the_command_line_s_objective_stands_in_for_the_study_s(study):
-    other = study(ASKED).with_objective("success_rate >= 90 %")
+    other = study(ASKED, slo="success_rate >= 90 %")
 
     assert "success_rate >= 90 %" == other.expand()[0].config.slo.objective
     assert [point.config_hash for point in study(ASKED).expand()] == [point.config_hash for point in other.expand()]

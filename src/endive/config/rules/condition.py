@@ -17,8 +17,7 @@ from typing import Any, Final
 
 from endive.config.expression import CONSTANTS, Expression, dotted_name
 from endive.config.problems import show
-from endive.config.rules.facts import FACTS
-from endive.config.rules.scene import Scene
+from endive.config.rules.facts import FACTS, Scene
 from endive.config.toml_text import value_text
 
 GIVEN: Final = "given."
@@ -53,14 +52,10 @@ def condition(text: str) -> Condition:
 class _Lookups(ast.NodeTransformer):
     """Makes ``catalog.type`` a lookup in a mapping, so that an expression that has been checked runs as it stands."""
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._look_up(node)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return self._look_up(node)
-
-    def _look_up(self, node: ast.expr) -> ast.expr:
+    def visit(self, node: ast.AST) -> Any:
         name = dotted_name(node)
+        if name is None:
+            return super().visit(node)
         if name in CONSTANTS:
             return ast.Constant(CONSTANTS[name])
         return ast.Subscript(ast.Name("values", ast.Load()), ast.Constant(name), ast.Load())

@@ -23,7 +23,7 @@ from endive.config.capabilities import (
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, dotted, show, value_at
 from endive.config.rules.condition import Condition, SceneValues, condition, read_rows
-from endive.config.rules.scene import Scene
+from endive.config.rules.facts import Scene
 from endive.config.sections.source import SourceConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import objective_of

@@ -1,19 +1,29 @@
-"""Facts about a configuration that rules and their sentences name beside keys: how many clients, which kinds, ..."""
+"""What a rule between keys looks at: a configuration, what was written, and facts that it names beside keys.
+
+A key without a section is one of the source in question.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field
+from functools import cache
+from operator import attrgetter
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from endive.config.capabilities import HAVE_NO_VINTAGES, is_profile_path
-from endive.config.problems import show
-from endive.config.rules.scene import Scene
+from endive.config.keys import SECTIONS, SOURCE
+from endive.config.problems import Path, show, value_at
 from endive.config.sections.arrivals import Closed, Jobs, Trace
 from endive.config.sections.choices import FixedCount, ShareOfFiles, unknown_tables
 from endive.config.sections.retries import BACKOFFS
 from endive.config.sections.stream import stream_problem
 from endive.vocabulary import KINDS, RELEASES
+
+if TYPE_CHECKING:
+    from endive.config.sections.source import SourceConfig
+    from endive.config.simulation_config import SimulationConfig
 
 APPENDS: Final = ("fast_append", "merge_append")
 ADDS_ALONE: Final = (*APPENDS, "blind_append")
@@ -25,6 +35,50 @@ CAN_FAIL: Final = (
     "merge",
     "optimize",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A resolved configuration, one of its sources, and what was written."""
+
+    config: SimulationConfig
+    source: SourceConfig | None = None
+    document: Mapping[str, Any] = field(default_factory=dict)
+    index: int = 0  # of the source
+
+    def path(self, key: str) -> Path:
+        """Where a dotted key stands in the document."""
+        parts = tuple(key.split("."))
+        return parts if parts[0] in SECTIONS else (SOURCE, self.index, *parts)
+
+    def place(self, key: str) -> str:
+        """The same as one text."""
+        return ".".join(map(str, self.path(key)))
+
+    def written(self, key: str) -> Any:
+        """What the document holds at a key, or None."""
+        return value_at(self.document, self.path(key))
+
+    def value(self, key: str) -> Any:
+        """What a dotted key holds."""
+        is_of_section, get = _getter(key)
+        return get(self.config if is_of_section else self.source)
+
+    def is_given(self, key: str) -> bool:
+        """Whether a key was written, rather than filled in."""
+        holder, _, leaf = key.rpartition(".")
+        table: Any = self.value(holder) if holder else self.source
+        return leaf in table.model_fields_set
+
+    def can_do(self, kind: str) -> bool:
+        """Whether the source may submit this kind: by its weights, or because a trace may name it."""
+        assert self.source is not None
+        return isinstance(self.source.arrivals, Trace) or getattr(self.source.operation_types, kind) > 0.0
+
+
+@cache
+def _getter(key: str) -> tuple[bool, Callable[[Any], Any]]:
+    return key.partition(".")[0] in SECTIONS, attrgetter(key)
 
 
 class Fact(NamedTuple):
@@ -143,7 +197,7 @@ FACTS: Final = {
     "is_conflict_named": Fact("operation_types", _is_conflict_named),
     "has_pause": Fact("retry_backoff.policy", lambda scene: scene.value("retry_backoff.policy") != "none"),
     "clients": Fact("arrivals", _clients),
-    "is_trace_there": Fact("arrivals", lambda scene: Path(scene.value("arrivals.path")).is_file()),
+    "is_trace_there": Fact("arrivals", lambda scene: FilePath(scene.value("arrivals.path")).is_file()),
     "kept": Fact(
         "catalog.num_tables catalog.partitions",
         lambda scene: scene.config.catalog.num_tables * (1 + scene.config.catalog.partitions.num_partitions),

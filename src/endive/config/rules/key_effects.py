@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from endive.config.keys import SECTIONS, SOURCE
 from endive.config.problems import Path, Problem, Spelt, dotted, show, value_at
 from endive.config.rules.condition import Condition, SceneValues, condition, read_rows
-from endive.config.rules.scene import Scene
+from endive.config.rules.facts import Scene
 from endive.config.sections.retries import BACKOFFS, FIGURES
 from endive.config.sections.storage import OBJECTS, ObjectLatencies
 

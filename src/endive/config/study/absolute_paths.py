@@ -5,7 +5,7 @@ Two keys hold a path: a storage profile and an arrival trace. It opens no file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,55 +15,32 @@ from endive.config.study.axis import Axis
 from endive.config.study.study import Study
 
 
-def with_absolute_paths(base: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A configuration whose profile and traces are named by absolute paths."""
-    absolute = dict(base)
-    storage = absolute.get("storage")
-    if isinstance(storage, Mapping) and "provider" in storage:
-        absolute["storage"] = {**storage, "provider": _absolute("storage.provider", storage["provider"], folder)}
-    sources = absolute.get("source")
-    if isinstance(sources, list):
-        absolute["source"] = [_with_absolute_trace(source, folder) for source in sources]
-    return absolute
+def with_absolute_paths(study: Study, folder: Path) -> Study:
+    """The study with absolute paths in place of those that start at ``folder``."""
 
+    def absolute(key: str, text: str) -> str:
+        is_path = key.endswith("arrivals.path") or (key == "storage.provider" and is_profile_path(text))
+        return str((folder / text).resolve()) if is_path else text
 
-def _with_absolute_trace(source: Any, folder: Path) -> Any:
-    arrivals = source.get("arrivals") if isinstance(source, Mapping) else None
-    if not isinstance(arrivals, Mapping) or "path" not in arrivals:
-        return source
-    return {**source, "arrivals": {**arrivals, "path": _absolute("arrivals.path", arrivals["path"], folder)}}
-
-
-def _absolute(key: str, value: Any, folder: Path) -> Any:
-    is_path = isinstance(value, str) and (
-        key.endswith("arrivals.path") or (key == "storage.provider" and is_profile_path(value))
-    )
-    return str((folder / value).resolve()) if is_path else value
-
-
-def absolute_axis(axis: Axis, folder: Path) -> Axis:
-    """The same for the values of an axis."""
-    return Axis(axis.key, tuple(_absolute(axis.key, value, folder) for value in axis.values))
-
-
-def absolute_point(point: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The same for the values of a point."""
-    return {key: _absolute(key, value, folder) for key, value in point.items()}
+    return _with_texts(study, absolute)
 
 
 def with_paths(study: Study, new: Mapping[str, str]) -> Study:
     """The same study with other paths in place of these; whatever is not among them stays."""
+    return _with_texts(study, lambda _, text: new.get(text, text))
 
-    def moved(value: Any) -> Any:
+
+def _with_texts(study: Study, change: Callable[[str, str], str]) -> Study:
+    """The study with every text changed, given the dotted key it stands at."""
+
+    def walk(value: Any, key: str = "") -> Any:
         if isinstance(value, str):
-            return new.get(value, value)
+            return change(key, value)
         if isinstance(value, Mapping):
-            return {key: moved(item) for key, item in value.items()}
-        return [moved(item) for item in value] if isinstance(value, (list, tuple)) else value
+            return {name: walk(item, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
+        return [walk(item, key) for item in value] if isinstance(value, (list, tuple)) else value
 
+    groups = ((Axis(axis.key, tuple(walk(axis.values, axis.key))) for axis in group) for group in study.groups)
     return replace(
-        study,
-        base=moved(study.base),
-        groups=tuple(tuple(Axis(axis.key, tuple(map(moved, axis.values))) for axis in group) for group in study.groups),
-        points=tuple(moved(point) for point in study.points),
+        study, base=walk(study.base), groups=tuple(map(tuple, groups)), points=tuple(map(walk, study.points))
     )

@@ -188,16 +188,6 @@ class Study:
                 "Give fewer seeds, or axes with fewer values."
             )
 
-    def with_objective(self, text: str) -> Study:
-        """The same study, judged by another objective."""
-        return replace(self, base=apply_overrides(self.base, {"slo.objective": text}))
-
-    def with_seeds(self, count: int) -> Study:
-        """The same study with ``count`` seeds that begin with its first one."""
-        if count > SEEDS_MAX:
-            raise ConfigError(f"--seeds {count} must be a count from 1 to {SEEDS_MAX:,}.")
-        return replace(self, seeds=consecutive_seeds(self.seeds[0], count))
-
 
 def run_identity(config_hash: str, seed: int, model_version: int) -> str:
     """Name of one run: equal names, equal txns."""
@@ -217,15 +207,19 @@ def load_study(
 ) -> Study:
     """The study in a TOML file, with ``key=value`` overrides on its base or in place of an axis's values.
 
-    ``seed_count`` and ``slo`` stand in for the study's own seeds and objective.
+    ``slo`` stands in for the study's own objective, ``seed_count`` seeds that begin with its first one for its own.
     """
     from endive.config.reading.former_names import present_path
     from endive.config.study.study_file import read_study
 
     study = read_study(present_path(Path(path)), overrides)
     if slo is not None:
-        study = study.with_objective(slo)
-    return study if seed_count is None else study.with_seeds(seed_count)
+        study = replace(study, base=apply_overrides(study.base, {"slo.objective": slo}))
+    if seed_count is None:
+        return study
+    if seed_count > SEEDS_MAX:
+        raise ConfigError(f"--seeds {seed_count} must be a count from 1 to {SEEDS_MAX:,}.")
+    return replace(study, seeds=consecutive_seeds(study.seeds[0], seed_count))
 
 
 def _cause(having: Sequence[Values], total: int) -> str:

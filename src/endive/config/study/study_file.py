@@ -17,7 +17,7 @@ from endive.config.printable import printable_values
 from endive.config.problems import show
 from endive.config.reading.load import read_toml
 from endive.config.reading.overrides import apply_overrides, parse_overrides
-from endive.config.study.absolute_paths import absolute_axis, absolute_point, with_absolute_paths
+from endive.config.study.absolute_paths import with_absolute_paths
 from endive.config.study.axis import Axis, key_problem, leaves, read_axis, repeated_value
 from endive.config.study.study import SEEDS_MAX, Drop, Report, Study, consecutive_seeds
 from endive.config.values import SEED_MAX, nearest
@@ -59,16 +59,16 @@ class StudyReader:
             question=printable_values(head.get("question")),
             subject=head.get("subject"),
             look_for=printable_values(head.get("look_for")),
-            base=with_absolute_paths(base, folder),
-            groups=tuple(tuple(absolute_axis(axis, folder) for axis in group) for group in groups),
-            points=tuple(absolute_point(point, folder) for point in self._points()),
+            base=base,
+            groups=tuple(groups),
+            points=tuple(self._points()),
             derived=derived,
             drops=self._drops(),
             seeds=self._seeds(head, base),
         )
         self._check_names(study)
         self._check_expressions(study)
-        study = replace(study, report=self._report(head.get("report", {}), study.columns))
+        study = with_absolute_paths(replace(study, report=self._report(head.get("report", {}), study.columns)), folder)
         if not NAME.fullmatch(study.name):
             allowed = "a letter, then letters, digits, '_', '-' or '.'"
             self._refuse(f"study.name = {show(study.name)} names a folder: it must be {allowed}.")

@@ -6,6 +6,7 @@ Ranges are spelt out, the base is inlined, seeds are listed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from endive.config.study.study import Study
@@ -14,8 +15,9 @@ from endive.config.toml_text import key_text, value_text
 
 def study_text(study: Study) -> str:
     """The text of a study file."""
-    blocks = [_block("[study]", _head(study))]
-    if report := _report(study):
+    head = {name: getattr(study, name) for name in ("name", "title", "question", "subject", "look_for", "seeds")}
+    blocks = [_block("[study]", {name: value for name, value in head.items() if value is not None})]
+    if report := {name: value for name, value in asdict(study.report).items() if value}:
         blocks.append(_block("[study.report]", report))
     alone = {group[0].key: list(group[0].values) for group in study.groups if len(group) == 1}
     if alone:
@@ -36,24 +38,6 @@ def study_text(study: Study) -> str:
         else:
             blocks += [_block(f"[[{heading}]]", table) for table in section]
     return "\n\n".join(blocks) + "\n"
-
-
-def _head(study: Study) -> dict[str, Any]:
-    named = {
-        "name": study.name,
-        "title": study.title,
-        "question": study.question,
-        "subject": study.subject,
-        "look_for": study.look_for,
-        "seeds": list(study.seeds),
-    }
-    return {key: value for key, value in named.items() if value is not None}
-
-
-def _report(study: Study) -> dict[str, Any]:
-    report = study.report
-    named = {"x": report.x, "series": report.series, "panel": report.panel, "metrics": list(report.metrics)}
-    return {key: value for key, value in named.items() if value}
 
 
 def _block(heading: str, table: Mapping[str, Any]) -> str:
