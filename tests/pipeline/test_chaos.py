@@ -19,6 +19,8 @@ from endive.errors import EndiveError
 from endive.pipeline import PlannedStudy, run_sweep
 from verification.chaos import FILE_BYTES_MAX, LOCAL_FAULTS, Arena, play
 
+pytestmark = pytest.mark.lengthy
+
 SEED = 17
 SWEEP_S = 1.0
 STUDY = """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from endive.results.latency_grid import BINS_PER_OCTAVE, bin_high_us, bin_low_us, bins_of, counted
+from endive.results.latency_grid import BINS_PER_OCTAVE, bin_high_us, bin_low_us, bins_of
 
 
 def test_small_values_have_bins_of_their_own():
@@ -33,17 +33,3 @@ def test_a_bin_is_at_most_a_128th_of_its_value_wide():
     widths = bin_high_us(bins) - bin_low_us(bins) + 1
 
     assert (widths[bins >= BINS_PER_OCTAVE] * 128 <= bin_low_us(bins)[bins >= BINS_PER_OCTAVE]).all()
-
-
-def test_counts_of_two_runs_added_are_the_counts_of_both():
-    draws = np.random.default_rng(1).lognormal(12.0, 1.0, 5_000).astype(np.int64)
-
-    def total(*parts):
-        found: dict[int, int] = {}
-        for part in parts:
-            for place, count in zip(*(each.tolist() for each in counted(part)), strict=True):
-                found[place] = found.get(place, 0) + count
-        return found
-
-    assert total(draws) == total(draws[:1_234], draws[1_234:])
-    assert 5_000 == sum(total(draws).values())

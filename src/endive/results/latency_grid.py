@@ -19,7 +19,7 @@ BINS_PER_OCTAVE: Final = 1 << BITS
 
 def bins_of(values_us: Ints) -> Ints:
     """The bin of every value; values are not negative."""
-    shifts = np.maximum(_bit_lengths(values_us) - (BITS + 1), 0)
+    shifts = np.maximum(bit_lengths(values_us) - (BITS + 1), 0)
     return (shifts << BITS) + (values_us >> shifts)
 
 
@@ -46,7 +46,7 @@ def _shifts(bins: Ints) -> Ints:
     return shifts
 
 
-def _bit_lengths(values_us: Ints) -> Ints:
+def bit_lengths(values_us: Ints) -> Ints:
     """Of whole numbers below 2**53, which a float holds exactly."""
     lengths: Ints = np.frexp(values_us.astype(np.float64))[1].astype(np.int64)
     return lengths

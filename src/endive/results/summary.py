@@ -67,6 +67,7 @@ def _figures(part: st.Slice, window: Window) -> dict[str, Any]:
     submitted = sum(txns)
     committed = txns[st.COMMITTED]
     ended = committed + sum(txns[st.ABORTED])
+    sums = part.tallies.sum(axis=0)
     retries = int(part.tallies[: st.ABORTED.stop, st.tally_of("retries")].sum())
     figures: dict[str, Any] = {
         "offered_per_s": window.per_s(submitted),
@@ -86,8 +87,11 @@ def _figures(part: st.Slice, window: Window) -> dict[str, Any]:
             "in_flight": {"executing": txns[st.EXECUTING], "committing": txns[st.COMMITTING]},
         },
         "halves": {"first": _half(part, is_late=False), "second": _half(part, is_late=True)},
-        "phases_ms": _phases_ms(part.tallies[st.COMMITTED], committed),
-        "counters": _counters(part.tallies.sum(axis=0)),
+        "phases_ms": {
+            phase: _ratio(int(part.tallies[st.COMMITTED, st.tally_of(f"phase_{phase}_ms")]), 1000 * committed)
+            for phase in s.PHASES
+        },
+        "counters": {name: int(sums[st.tally_of(name)]) for name in ("restarts", "history_lists", *s.COUNTERS)},
     }
     return {**figures, "saturated": _is_saturated(figures) if ended else None}
 
@@ -123,14 +127,6 @@ def _half(part: st.Slice, *, is_late: bool) -> dict[str, Any]:
     commit_us = part.commit_us[part.is_late == is_late]
     mean = int(commit_us.sum()) / (1000 * len(commit_us)) if len(commit_us) else None
     return {"committed": len(commit_us), "commit_latency_mean_ms": mean}
-
-
-def _phases_ms(tally: Ints, committed: int) -> dict[str, float | None]:
-    return {phase: _ratio(int(tally[st.tally_of(f"phase_{phase}_ms")]), 1000 * committed) for phase in s.PHASES}
-
-
-def _counters(tally: Ints) -> dict[str, int]:
-    return {name: int(tally[st.tally_of(name)]) for name in ("restarts", "history_lists", *s.COUNTERS)}
 
 
 def _requests(part: st.Slice) -> dict[str, Any]:

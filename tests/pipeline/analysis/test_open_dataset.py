@@ -13,6 +13,7 @@ from tests.pipeline.swept import change_value, reseal_summaries
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.dataset import dataset_table
+from endive.pipeline.dataset.dataset_table import join_studies
 from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.results.provenance import MODEL_VERSION
 
@@ -39,15 +40,15 @@ def test_the_axes_of_all_studies_stand_side_by_side(swept):
     assert [None] * 24 == lengths
 
 
+def test_a_column_that_two_studies_type_differently_is_a_double_or_a_text():
+    joined = join_studies({"a": pa.table({"x": [1], "y": [1]}), "b": pa.table({"x": ["t"], "y": [0.5]})})
+
+    assert {"study": ["a", "b"], "x": ["1", "t"], "y": [1.0, 0.5]} == joined.to_pydict()
+
+
 def test_a_foreign_file_among_the_data_is_named(dataset):
     (dataset / "transactions" / "study=mixed" / "mine.parquet").write_bytes(b"x")
     assert_refused(dataset, r"mine\.parquet does not belong to this sweep")
-
-
-def test_a_truncated_file_of_runs_is_named(dataset):
-    path = dataset / "runs" / "study=mixed" / "runs.parquet"
-    path.write_bytes(path.read_bytes()[:-8])
-    assert_refused(dataset, r"runs\.parquet is damaged")
 
 
 def with_older_requests(table: pa.Table, written: int | None) -> pa.Table:

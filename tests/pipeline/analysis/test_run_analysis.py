@@ -166,12 +166,6 @@ def test_a_place_that_cannot_be_replaced_is_found_before_spark_starts(dataset):
         analyze(dataset, no_session)
 
 
-def test_a_damaged_folder_is_found_before_spark_starts(dataset):
-    shutil.rmtree(dataset / "runs")
-    with pytest.raises(OutputError, match=r"runs\.parquet is damaged: it is missing"):
-        analyze(dataset, no_session)
-
-
 @pytest.mark.parametrize(
     ("said", "message"),
     [

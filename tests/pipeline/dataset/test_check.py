@@ -70,6 +70,7 @@ def test_a_dataset_that_nobody_touched_is_whole(swept: tuple[Path, Path]) -> Non
     assert (4, 0, 4, ()) == (found.parts, found.missing_parts, found.runs, found.damages)
 
 
+@pytest.mark.lengthy
 def test_every_flipped_bit_is_noticed_or_harmless(swept: tuple[Path, Path]) -> None:
     chance = random.Random(SEED)
     folder = swept[0]

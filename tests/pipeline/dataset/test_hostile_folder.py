@@ -86,7 +86,7 @@ def test_a_linked_manifest_is_not_followed(folder: Path, tmp_path: Path, read: C
 @pytest.mark.parametrize("target", ["/dev/zero", "PIPE"])
 @pytest.mark.parametrize("victim", [f"{ANALYSIS}/{INDEX}", MANIFEST, f"{RECORDS}/study=tiny/part-00000.json"])
 def test_a_document_that_is_a_device_or_a_pipe_is_damage(folder: Path, victim: str, target: str) -> None:
-    places = [folder / victim, *sorted(folder.glob(f"{RECORDS}/study=tiny/*.json"))]
+    places = [folder / victim, *sorted(folder.glob(f"{RECORDS}/study=tiny/part-*.json"))]
     place = next(path for path in places if path.exists())
     place.unlink()
     if target == "PIPE":

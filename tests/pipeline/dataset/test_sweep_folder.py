@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -50,11 +49,6 @@ def test_a_folder_nothing_was_written_into_stays_only_if_it_was_there_before(tmp
     assert is_the_users == out.exists()
 
 
-def test_a_folder_that_is_none_of_a_sweep_is_not_read(tmp_path):
-    with pytest.raises(OutputError, match=r"is not the folder of a sweep: it has no _endive.json"):
-        SweepFolder.read(tmp_path)
-
-
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 4}', "\x00", "[" * 100_000])
 def test_a_manifest_that_cannot_be_read_is_told(tmp_path, text):
     (tmp_path / "_endive.json").write_text(text)
@@ -68,18 +62,6 @@ def test_a_file_in_the_folders_place_is_refused(tmp_path):
 
     with pytest.raises(OutputError, match="it is a file; name a folder"), SweepFolder.locked(tmp_path / "out"):
         pass
-
-
-@pytest.mark.parametrize("url", ["ftp://bucket/out", "dbfs://host/out"])
-def test_a_place_of_a_kind_nobody_knows_is_refused_before_anything_is_written(tmp_path, monkeypatch, url):
-    monkeypatch.chdir(tmp_path)
-
-    with pytest.raises(OutputError, match=f"^{url} is no place for a dataset"), SweepFolder.locked(Path(url)):
-        pass
-    with pytest.raises(OutputError, match=f"^{url} is no place for a dataset"):
-        SweepFolder.read(Path(url))
-
-    assert [] == list(tmp_path.iterdir())
 
 
 def test_a_folder_of_an_older_format_is_refused_in_one_line(tmp_path):

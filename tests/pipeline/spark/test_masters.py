@@ -7,7 +7,6 @@ import threading
 import pytest
 
 from endive.errors import EngineError
-from endive.pipeline import make_session, run_sweep
 from endive.pipeline.spark import masters
 from endive.pipeline.spark.masters import check_answer, check_reachable, local_cores, with_retries
 
@@ -62,7 +61,7 @@ def test_a_master_that_does_not_answer_is_told_at_once(deaf, scheme):
 @pytest.fixture
 def silent(monkeypatch):
     """The port of a server that takes connections and never says anything."""
-    monkeypatch.setattr(masters, "ANSWER_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(masters, "ANSWER_TIMEOUT_S", 0.2)
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
@@ -75,7 +74,7 @@ def test_a_master_that_listens_and_says_nothing_is_given_up(silent, scheme, what
         pytest.importorskip(needed)
     master = f"{scheme}://127.0.0.1:{silent}"
 
-    told = rf"^--master {master} is reached, but does not answer within 1 s. Is it {what}\?$"
+    told = rf"^--master {master} is reached, but does not answer within 0.2 s. Is it {what}\?$"
     with pytest.raises(EngineError, match=told):
         check_answer(master)
 
@@ -97,22 +96,6 @@ def test_a_master_that_hangs_up_has_answered():
 def test_masters_of_this_machine_are_not_asked():
     for master in ("local", "local[2]", "yarn", "k8s://https://127.0.0.1:1"):
         check_answer(master)
-
-
-def test_what_is_finished_is_kept_when_the_master_does_not_answer(silent, planned, in_process, tmp_path):
-    in_process.dies_after = 1
-    with pytest.raises(KeyboardInterrupt):
-        run_sweep(planned(), tmp_path / "out", lambda: in_process)
-    finished = sorted(path.name for path in (tmp_path / "out").rglob("transactions/**/*.parquet"))
-    master = f"spark://127.0.0.1:{silent}"
-
-    with pytest.raises(EngineError, match=rf"^--master {master} is reached, but does not answer"):
-        run_sweep(planned(), tmp_path / "out", lambda: make_session(master=master))
-
-    assert finished == sorted(path.name for path in (tmp_path / "out").rglob("transactions/**/*.parquet"))
-    in_process.dies_after = None
-    outcome = run_sweep(planned(), tmp_path / "out", lambda: in_process)
-    assert (12, True) == (outcome.simulated + outcome.kept, outcome.kept > 0)
 
 
 def test_one_of_several_masters_is_enough(deaf):

@@ -11,7 +11,7 @@ from endive import kernel_cache
 from endive.errors import EngineError
 from endive.pipeline.analysis.run_analysis import spark_errors
 from endive.pipeline.spark import worker_daemon
-from endive.pipeline.spark.session import LOCAL_SETTINGS, SIMULATIONS, WORKER_DAEMON, no_workers
+from endive.pipeline.spark.session import SIMULATIONS, WORKER_DAEMON, no_workers
 from endive.pipeline.spark.spark_home import home_without_zip
 from endive.pipeline.spark.worker_daemon import SIMULATES
 from endive.pipeline.sweep import run_sweep
@@ -39,10 +39,6 @@ def test_other_complaints_are_not_about_that():
     assert None is no_workers("java.lang.OutOfMemoryError: Java heap space")
 
 
-def test_the_module_is_the_one_that_the_session_names():
-    assert WORKER_DAEMON == LOCAL_SETTINGS["spark.python.daemon.module"]
-
-
 def test_workers_are_told_by_the_name_that_their_daemon_knows_to_load_the_engine():
     assert [f"spark.executorEnv.{SIMULATES}"] == list(SIMULATIONS)
 
@@ -60,17 +56,15 @@ def test_the_spark_of_a_command_is_the_installed_one_without_its_zips(monkeypatc
     assert "SPARK_HOME" not in os.environ
 
 
-def test_workers_of_another_python_keep_the_zip(monkeypatch):
+@pytest.mark.parametrize("named", [None, "/opt/spark"])
+def test_workers_of_another_python_keep_the_zip_and_a_spark_that_the_user_names_is_taken(monkeypatch, named):
     monkeypatch.delenv("SPARK_HOME", raising=False)
+    if named is not None:
+        monkeypatch.setenv("SPARK_HOME", named)
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     with home_without_zip():
-        assert "SPARK_HOME" not in os.environ
-
-
-def test_a_spark_that_the_user_names_is_taken(monkeypatch):
-    monkeypatch.setenv("SPARK_HOME", "/opt/spark")
-    with home_without_zip():
-        assert "/opt/spark" == os.environ["SPARK_HOME"]
-    assert "/opt/spark" == os.environ["SPARK_HOME"]
+        assert named == os.environ.get("SPARK_HOME")
+    assert named == os.environ.get("SPARK_HOME")
 
 
 @pytest.mark.parametrize(

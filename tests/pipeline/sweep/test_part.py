@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,7 +14,7 @@ from endive.pipeline.dataset.part_files import Part, PartFiles
 from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
 from endive.pipeline.sweep import part as part_module
 from endive.pipeline.sweep.part import PART_SCHEMA, simulate_part
-from endive.pipeline.sweep.work import RunSpec
+from endive.pipeline.sweep.work import DEATHS_MAX, ProgressNotes, RunSpec, ended_runs
 
 
 class LostError(BaseException):
@@ -139,26 +138,6 @@ def test_a_part_is_whole_or_absent_whenever_its_process_is_lost(job, monkeypatch
     assert files.read_record()["part"] == part.name
 
 
-def test_the_record_is_there_before_the_txns(job, monkeypatch):
-    _, _, work = job
-    order = []
-    real = os.replace
-    monkeypatch.setattr(writer.os, "replace", lambda old, new: (order.append(new.parent.parent.name), real(old, new)))
-    work()
-
-    assert order == ["latencies", "_records", "transactions"]
-
-
-def test_without_txns_the_record_is_the_part(job):
-    files, part, work = job
-    work(kept=())
-
-    bare = replace(files, part=Part.of(part.name, part.run_ids, ()))
-    assert not files.transactions.exists()
-    assert bare.is_complete
-    assert not bare.read_record()["runs"][0]["transactions_kept"]
-
-
 def test_of_a_sample_only_the_chosen_runs_have_txns(job):
     files, part, work = job
     records = work(kept=part.run_ids[:1])
@@ -205,3 +184,39 @@ def test_a_failing_run_keeps_its_traceback_in_the_record(job, monkeypatch):
     assert [record["error"] for record in records] == ["KeyError: 'nothing'"] * 3
     assert records[0]["traceback"][-1].startswith("test_part.py:")
     assert pq.read_table(files.transactions).num_rows == 0
+
+
+# ---- notes on progress -------------------------------------------------------------------------------
+
+
+def test_runs_that_ended_are_counted_once(tmp_path):
+    notes = ProgressNotes(tmp_path, "part-1")
+    for _ in range(2):
+        notes.write("a", False)
+        notes.write("a", True)
+    notes.write("b", False)
+
+    assert ended_runs(tmp_path, ["part-1", "part-2"]) == {"a"}
+
+
+def test_a_run_is_lost_when_its_process_died_so_often(tmp_path):
+    notes = ProgressNotes(tmp_path, "part-1")
+    for death in range(DEATHS_MAX):
+        assert notes.lost_runs() == set(), death
+        notes.write("innocent", False)
+        notes.write("innocent", True)
+        notes.write("poison", False)
+
+    assert notes.lost_runs() == {"poison"}
+
+
+def test_half_a_line_is_not_read(tmp_path):
+    (tmp_path / "part-1").write_text("-aaaa\n-bb")
+
+    assert ended_runs(tmp_path, ["part-1"]) == {"aaaa"}
+
+
+def test_notes_that_cannot_be_written_stop_nobody(tmp_path):
+    ProgressNotes(tmp_path / "nowhere", "part-1").write("a", False)
+
+    assert ended_runs(tmp_path / "nowhere", ["part-1"]) == set()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from endive.config import parse_config
-from endive.pipeline.sweep.plan import PART_TXNS, Run, pack, plan_jobs, plan_parts, plan_tasks
+from endive.errors import ConfigError
+from endive.pipeline.sweep.plan import PART_TXNS, Run, axis_fields, axis_values, pack, plan_jobs, plan_parts, plan_tasks
 from endive.workload.expected_txns import expected_txns
 
 
@@ -130,3 +135,40 @@ def test_a_trace_is_as_large_as_its_file_is_long(tmp_path):
     config = parse_config({"source": [{"name": "replay", "arrivals": {"kind": "trace", "path": str(trace)}}]})
 
     assert expected_txns(config) == 42.0
+
+
+# ---- axes as columns ---------------------------------------------------------------------------------
+
+
+def runs(*values: dict) -> list[Run]:
+    return [replace(run(point, 1.0), values=each) for point, each in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "cells"),
+    [
+        ([1, 2], pa.int64(), [1, 2]),
+        ([1, 2.5], pa.float64(), [1.0, 2.5]),
+        ([True, False], pa.bool_(), [True, False]),
+        (["a", "b"], pa.string(), ["a", "b"]),
+        ([True, 1], pa.string(), ["true", "1"]),
+        (["none", 3], pa.string(), ["none", "3"]),
+        ([{"mean": 5}, [1, "x"]], pa.string(), ["{ mean = 5 }", '[1, "x"]']),
+    ],
+)
+def test_a_column_has_the_type_of_its_values(values, kind, cells):
+    (field,) = axis_fields(["a.b"], runs(*({"a.b": value} for value in values)))
+
+    assert (field.name, field.type) == ("a.b", kind)
+    assert [axis_values([field], {"a.b": value})["a.b"] for value in values] == cells
+
+
+def test_an_axis_a_point_does_not_have_is_null():
+    fields = axis_fields(["a.b", "c.d"], runs({"a.b": 1}, {"c.d": "x"}))
+
+    assert axis_values(fields, {"a.b": 1}) == {"a.b": 1, "c.d": None}
+
+
+def test_an_axis_named_like_a_column_of_the_results_is_refused():
+    with pytest.raises(ConfigError, match="'success_rate' is the name of a column of the results; rename it"):
+        axis_fields(["success_rate"], runs({"success_rate": 1}))

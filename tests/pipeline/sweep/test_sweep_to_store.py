@@ -22,6 +22,8 @@ from endive.pipeline.dataset.sweep_folder import SweepFolder
 
 __all__ = ["refusing_store", "s3_endpoint", "s3_store", "store"]
 
+pytestmark = pytest.mark.lengthy
+
 
 def without_times(name: str, content: bytes) -> bytes:
     """A file without the times that its runs took, and the digests of those times."""
@@ -179,15 +181,6 @@ def test_a_damaged_object_is_found_and_simulated_again(planned, store):
     assert [True] == [damage.text.startswith(f"{victim} is damaged") for damage in damages]
     assert before == objects(store)
     assert 12 == open_dataset(str(store)).runs.num_rows
-
-
-def test_something_else_in_the_place_is_refused_and_left_alone(planned, store):
-    (store / "letters" / "one.txt").write(b"dear")
-
-    with pytest.raises(OutputError, match=r"^Cannot write s3://lake/tests/out: it holds files that are not of a sweep"):
-        run_sweep(planned(), store, InProcessSpark)
-
-    assert {"letters/one.txt": b"dear"} == objects(store)
 
 
 @pytest.mark.parametrize("command", [["sweep", "STUDY", "--out"], ["analyze"], ["check"], ["report"]])

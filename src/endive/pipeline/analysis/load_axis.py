@@ -56,7 +56,9 @@ def find_load_axis(
     that decides how fast txns arrive; else the arrival key with the most values, the first of equals.
     """
     if wanted is not None:
-        key: str | None = _check(wanted, points, axes)
+        if not _is_numeric(wanted, points):
+            raise ConfigError(f"--load {wanted} has values that are not numbers, so they cannot be a load.")
+        key: str | None = wanted
     elif drawn is not None and drawn in axes and _is_load(drawn, points, axes):
         key = drawn
     else:
@@ -70,15 +72,6 @@ def find_load_axis(
         load = None if key is None or values.get(key) is None else float(values[key])
         placed.append(PlacedPoint(point=point, curve=curves.setdefault(name, len(curves)), load=load))
     return LoadAxis(key=key, series=series, placed=tuple(placed))
-
-
-def _check(wanted: str, points: Mapping[int, Values], axes: Sequence[str]) -> str:
-    if wanted not in axes:
-        known = ", ".join(axes) or "it has none"
-        raise ConfigError(f"--load {wanted} is not an axis of the study. Its axes: {known}.")
-    if not _is_numeric(wanted, points):
-        raise ConfigError(f"--load {wanted} has values that are not numbers, so they cannot be a load.")
-    return wanted
 
 
 def _sets_arrivals(axis: str) -> bool:

@@ -113,7 +113,10 @@ class Dataset:
         """Every txn that was kept: ``study``, ``point``, ``seed``, ``run_id`` and ``TRANSACTION_COLUMNS``."""
         from pyspark.sql import functions as sf
 
-        frame = self._scan(spark, TRANSACTIONS, transaction_struct())
+        kinds = {pa.float64(): "double", pa.int32(): "int", pa.int64(): "bigint"}
+        read = {name: kinds.get(TRANSACTION_SCHEMA.field(name).type, "string") for name in TRANSACTION_COLUMNS}
+        columns = {"study": "string", "point": "int", "run_id": "string", "seed": "bigint", **read}
+        frame = self._scan(spark, TRANSACTIONS, ", ".join(f"{name} {kind}" for name, kind in columns.items()))
         if self.folder.layout < FORMAT:  # whose folders do not tell the point
             about = spark.createDataFrame(self.runs.select(["study", "run_id", "point", "seed"]))
             frame = frame.drop("point", "seed").join(sf.broadcast(about), on=["study", "run_id"], how="inner")
@@ -124,10 +127,12 @@ class Dataset:
         ddl = "run_id string, source string, kind string, latency string, bin int, txns bigint, study string"
         return self._scan(spark, LATENCIES, ddl).select("study", *(field.name for field in LATENCY_SCHEMA))
 
-    def _scan(self, spark: SparkSession, table: str, schema: Any) -> DataFrame:
+    def _scan(self, spark: SparkSession, table: str, schema: str) -> DataFrame:
         """Spark's own scan of Parquet; where the session lacks a way to the store, workers read it instead."""
         try:
-            return _read(spark, self.folder.path / table, schema)
+            place = self.folder.path / table
+            options = {"parquet.page.verify-checksum.enabled": "true", **spark_options(place)}
+            return spark.read.schema(schema).options(**options).parquet(spark_path(place))
         except Exception as error:
             if not any(text in str(error) for text in NO_FILE_SYSTEM):
                 raise
@@ -175,24 +180,6 @@ def open_dataset(path: str | DatasetPath) -> Dataset:
         axes=axes,
         configs=configs,
     )
-
-
-def _read(spark: SparkSession, place: DatasetPath, schema: Any) -> DataFrame:
-    """The Parquet files below a place, each page held against its checksum."""
-    options = {"parquet.page.verify-checksum.enabled": "true", **spark_options(place)}
-    return spark.read.schema(schema).options(**options).parquet(spark_path(place))
-
-
-def transaction_struct() -> Any:
-    """The part of a txn's record that is analysed, with study and point from the folders' names, as a Spark schema."""
-    from pyspark.sql.types import DoubleType, IntegerType, LongType, StringType, StructType
-
-    kinds = {pa.float64(): DoubleType(), pa.int32(): IntegerType(), pa.int64(): LongType()}
-    struct = StructType().add("study", StringType()).add("point", IntegerType())
-    struct = struct.add("run_id", StringType()).add("seed", LongType())
-    for name in TRANSACTION_COLUMNS:
-        struct = struct.add(name, kinds.get(TRANSACTION_SCHEMA.field(name).type, StringType()))
-    return struct
 
 
 # ---- runs and groups ---------------------------------------------------------------------------------

@@ -56,9 +56,11 @@ def sustained(configurations: pa.Table, loads: Mapping[str, LoadAxis], axes: Seq
         axis = loads[study]
         for curve, points in _curves(axis, group, whole):
             told = {key: points[0][key] for key in axis.series}
-            about = {"study": study, "curve": curve, "load_axis": axis.key, **told, "scope": scope, "name": name}
-            sustained.append({**about, **read_curve(points)})
-    return pa.Table.from_pylist(sustained, _schema(axes))
+            place = {"study": study, "curve": curve, "load_axis": axis.key, **told, "scope": scope, "name": name}
+            sustained.append({**place, **read_curve(points)})
+    about = [("study", pa.string()), ("curve", pa.int32()), ("load_axis", pa.string()), *axes]
+    schema = pa.schema([*about, ("scope", pa.string()), ("name", pa.string()), *_FIGURES.items()])
+    return pa.Table.from_pylist(sustained, schema)
 
 
 def _curves(axis: LoadAxis, group: Sequence[Row], whole: Mapping[Any, Row]) -> Iterator[tuple[int, list[Row]]]:
@@ -102,17 +104,3 @@ def read_curve(points: Sequence[Row]) -> dict[str, Any]:
         "success_rate_at_max": at_most.get("success_rate"),
         "is_monotone": first_over is None or all(is_over[first_over:]),
     }
-
-
-def _schema(axes: Sequence[pa.Field]) -> pa.Schema:
-    return pa.schema(
-        [
-            ("study", pa.string()),
-            ("curve", pa.int32()),
-            ("load_axis", pa.string()),
-            *axes,
-            ("scope", pa.string()),
-            ("name", pa.string()),
-            *_FIGURES.items(),
-        ]
-    )

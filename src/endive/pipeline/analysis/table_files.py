@@ -67,20 +67,13 @@ def unit_of(column: str) -> str:
     return ""
 
 
-def with_units(table: pa.Table) -> pa.Table:
-    """The same table, each field with its unit as metadata, and nothing of where a frame of Spark was read from."""
-    fields = [
-        field.with_metadata({"unit": unit}) if (unit := unit_of(field.name)) else field.remove_metadata()
-        for field in table.schema
-    ]
-    return table.cast(pa.schema(fields))
-
-
 def to_parquet(table: pa.Table) -> bytes:
-    """One Parquet file."""
+    """One Parquet file, each field with its unit as metadata, and nothing of where a frame of Spark was read from."""
     if not table.num_rows:  # what was filtered down to nothing may have bytes of its past
         table = table.schema.empty_table()
-    return parquet_bytes(with_units(table))
+    units = {name: unit_of(name) for name in table.column_names}
+    fields = [field.with_metadata({"unit": units[field.name]} if units[field.name] else None) for field in table.schema]
+    return parquet_bytes(table.cast(pa.schema(fields)))
 
 
 def to_csv(table: pa.Table) -> bytes:
@@ -95,8 +88,10 @@ def to_markdown(table: pa.Table, title: str) -> str:
 
     A mean and its interval share a cell; standard deviations are left to the other files.
     """
-    full = _without_empty(table)
-    shown = [name for name in full.column_names if not _is_beside(name, full.column_names)]
+    is_empty = {name: 0 < table.num_rows == table[name].null_count for name in table.column_names}
+    full = table.select([name for name in table.column_names if not is_empty[name]])
+    besides = {f"{name}{ending}" for name in full.column_names for ending in _STATISTICS}
+    shown = [name for name in full.column_names if name not in besides]
     lines = [
         f"# {title}",
         "",
@@ -106,9 +101,9 @@ def to_markdown(table: pa.Table, title: str) -> str:
     ]
     if table.num_rows > MARKDOWN_ROWS_MAX:
         lines += ["", f"{table.num_rows - MARKDOWN_ROWS_MAX:,} more rows are in the CSV and Parquet files."]
-    empty = [name for name in table.column_names if name not in full.column_names]
-    if empty:
-        lines += ["", f"Empty, and left out here: {', '.join(empty)}."]
+    if full.num_columns < table.num_columns:
+        empty = ", ".join(name for name in table.column_names if is_empty[name])
+        lines += ["", f"Empty, and left out here: {empty}."]
     return "\n".join(lines) + "\n"
 
 
@@ -123,11 +118,6 @@ def heading(column: str) -> str:
         name = name.removesuffix("_ms").removesuffix("_per_s")
     words = " ".join(_LABELS.get(word, word) for word in f"{name}{statistic}".split("_"))
     return f"{words} ({unit})" if unit else words
-
-
-def _is_beside(column: str, columns: Sequence[str]) -> bool:
-    """Whether a column is a statistic of another one of the table."""
-    return any(column.endswith(ending) and column.removesuffix(ending) in columns for ending in _STATISTICS)
 
 
 def _with_interval(row: Mapping[str, Any], column: str) -> str:
@@ -166,14 +156,6 @@ def _number(value: float) -> str:
         return f"{int(value):,}"
     digits = max(0, 3 - math.floor(math.log10(abs(value))))
     return f"{value:,.{digits}f}" if digits <= 9 else f"{value:.3e}"
-
-
-def _without_empty(table: pa.Table) -> pa.Table:
-    """Without columns that hold nothing; a table without rows keeps all."""
-    if not table.num_rows:
-        return table
-    kept = [name for name in table.column_names if table[name].null_count < table.num_rows]
-    return table.select(kept)
 
 
 def _is_number(kind: pa.DataType) -> bool:

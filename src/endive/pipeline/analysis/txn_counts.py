@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from endive.pipeline.analysis.open_dataset import COUNTED
 from endive.pipeline.analysis.scopes import POINT
 from endive.results import schema as s
+from endive.results.latency_grid import bit_lengths
 from endive.results.schema import Ints
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ TERMS: Final[Mapping[str, str]] = _terms()
 
 def place_of_count(counts: Ints) -> Ints:
     """The number of the bin in which each count lies; counts are not negative and below 2**53."""
-    lengths = np.frexp(counts.astype(np.float64))[1].astype(np.int64)  # in binary digits
+    lengths = bit_lengths(counts)
     upper_half = (counts >> np.maximum(lengths - 2, 0)) & 1
     return np.where(counts < EXACT_BELOW, counts, 2 * (lengths - 1) + upper_half)
 

@@ -120,16 +120,12 @@ class PointFigures:
         return find
 
 
-def refuse_unkept(objective: Objective) -> None:
-    """A sweep keeps no figures by table and none of data, so an objective of a study cannot speak of them."""
-    if refused := unkept(objective.subjects):
-        raise ObjectiveError(refused)
-
-
 @lru_cache(maxsize=256)
 def _parse(text: str, names: Names) -> Objective:
+    """A sweep keeps no figures by table and none of data, so an objective of a study cannot speak of them."""
     objective = parse_objective(text, names)
-    refuse_unkept(objective)
+    if refused := unkept(objective.subjects):
+        raise ObjectiveError(refused)
     return objective
 
 

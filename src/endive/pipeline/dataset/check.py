@@ -28,7 +28,7 @@ from endive.pipeline.dataset.part_files import (
 )
 from endive.pipeline.dataset.places import DatasetPath, found_in, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
-from endive.pipeline.dataset.seal import file_digest, is_page_whole, read_document, unsealed
+from endive.pipeline.dataset.seal import file_digest, is_page_whole, read_document, read_sealed
 from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder, refuse_link
 
 ANALYSIS: Final = "analysis"
@@ -96,7 +96,7 @@ def forget_damaged(folder: SweepFolder, study: str) -> int:
 def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
     """The plans by the records that are whole, or None if the manifest is; parts without a record are taken away."""
     try:
-        unsealed(read_document(root / MANIFEST))
+        read_sealed(root / MANIFEST)
         return None
     except FileNotFoundError:
         return None
@@ -118,7 +118,7 @@ def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
 def _plan_in(path: DatasetPath) -> Part | None:
     """The part a record is about; of runs that failed nobody knows whether their txns would have been kept."""
     try:
-        document = unsealed(read_document(path))
+        document = read_sealed(path)
         runs = {
             checked_name("run", run["run_id"]): run["transactions_kept"] or run["status"] != "ok"
             for run in document["runs"]
@@ -174,7 +174,7 @@ def _analysis(root: DatasetPath) -> Iterator[Damage]:
         return
     mend = f"Run: endive analyze {root}"
     try:
-        digests = dict(unsealed(read_document(place / INDEX))["digests"])
+        digests = dict(read_sealed(place / INDEX)["digests"])
     except (OSError, ValueError, KeyError, TypeError):
         yield Damage(f"{place / INDEX} is damaged or missing. {mend}", None)
         return

@@ -15,7 +15,7 @@ from typing import Any, Final, TypedDict
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.places import DatasetPath, move_file, place_errors, write_whole
-from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, read_document, sealed, unsealed
+from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, read_sealed, sealed
 
 RECORDS: Final = "_records"
 LATENCIES: Final = "latencies"
@@ -105,7 +105,7 @@ class PartFiles:
         by their sizes: a digest would cost their transfer.
         """
         try:
-            document: Record = unsealed(read_document(self.record))
+            document: Record = read_sealed(self.record)
             told = tuple(run["run_id"] for run in document["runs"])
             files = {
                 name: FileFacts(bytes=file["bytes"], digest=file["digest"]) for name, file in document["files"].items()
@@ -195,7 +195,7 @@ class Summaries:
     def parts_told(self) -> dict[str, str]:
         """The parts the files come from, with the files checked; OutputError if one is damaged."""
         try:
-            document = unsealed(read_document(self.checksums))
+            document = read_sealed(self.checksums)
             digests, parts = dict(document["files"]), dict(document["parts"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise damaged_summary(self.checksums, f"it is missing or cannot be read ({_reason(error)})") from None

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.hdfs_path import HDFS, LEASE_S, HdfsPath
-from endive.pipeline.dataset.seal import read_document, unsealed
+from endive.pipeline.dataset.seal import read_document, read_sealed
 from endive.pipeline.dataset.store_path import S3, StorePath
 from endive.results.writer import AtomicFile, output_errors, sync_folder, write_atomically
 
@@ -107,7 +107,7 @@ def recover_plan(place: DatasetPath) -> None:
         return
     for partial in place.parent.glob(f".{place.name}.*.tmp"):
         with suppress(OSError, ValueError):
-            unsealed(read_document(partial))
+            read_sealed(partial)
             partial.move_to(place)
             return
 
@@ -181,24 +181,20 @@ def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
 # ---- copies on this machine --------------------------------------------------------------------------
 
 
-def fetched(place: DatasetPath, into: Path) -> Path:
-    """A folder of this machine with the files of ``place``: itself, or a copy below ``into`` of what is not there yet.
+def kept_near(place: DatasetPath) -> Path:
+    """A folder of this machine with the files of ``place``: itself, or one with copies that goes with this process.
 
     For files that are never changed under their names.
     """
     if isinstance(place, Path):
         return place
+    folder = Path(_near(place).name)
     for path in place.glob("**/*"):
-        copy = into / path.key.removeprefix(f"{place.key}/")
+        copy = folder / path.key.removeprefix(f"{place.key}/")
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(copy, path.read_bytes())
-    return into
-
-
-def kept_near(place: DatasetPath) -> Path:
-    """The same, in a folder that goes with this process."""
-    return place if isinstance(place, Path) else fetched(place, Path(_near(place).name))
+    return folder
 
 
 @cache

@@ -82,6 +82,11 @@ def unsealed(content: bytes) -> dict[str, Any]:
     return document
 
 
+def read_sealed(path: Path | StorePath) -> dict[str, Any]:
+    """The document in a file; OSError, BrokenSealError or another ValueError if it is not what was written."""
+    return unsealed(read_document(path))
+
+
 def sealed_page(content: bytes) -> bytes:
     """An HTML page with the digest of all that goes before it as its last line."""
     return content + _MARK + content_digest(content).encode() + _END

@@ -69,10 +69,14 @@ class SweepWriter(DataSourceArrowWriter):  # type: ignore[misc]
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedParts:
         """Simulate the parts of one task, in their order."""
+        from pyspark import TaskContext
+
         from endive.pipeline.sweep.part import simulate_part
 
         root = place_of(self._path)
-        attempt = place_of(self._staging) / f"attempt-{_attempt_number()}-{secrets.token_hex(4)}"
+        context = TaskContext.get()  # None outside of Spark
+        number = 0 if context is None else int(context.taskAttemptId())
+        attempt = place_of(self._staging) / f"attempt-{number}-{secrets.token_hex(4)}"
         rows = [row for batch in iterator for row in batch.to_pylist()]
         parts = list(_parts(rows))
         for part, specs in parts:
@@ -116,11 +120,3 @@ def _parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Part, list[RunSp
             for row in members
         ]
         yield part, specs
-
-
-def _attempt_number() -> int:
-    """Spark's own number of this attempt at a task; 0 outside of Spark."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    return 0 if context is None else int(context.taskAttemptId())
