@@ -94,7 +94,11 @@ NO_STUDY = "There is no such study. Start endive explore with the folder of one.
         ("ask", b'{"start": ' + b"9" * 5_000 + b"}", "The question is not JSON."),
         ("ask", b'{"start": NaN}', "The question is not JSON."),
         ("ask", b"\xff", "The question is not UTF-8 text (byte 0)."),
-        ("open", b'{"start": "point/x/' + b"9" * 5_000 + b'"}', "The start of the question is not known to this server."),
+        (
+            "open",
+            b'{"start": "point/x/' + b"9" * 5_000 + b'"}',
+            "The start of the question is not known to this server.",
+        ),
         *(("study", body, NO_STUDY) for body in (b'{"study": []}', b'{"study": {}}', b"[]", b'{"study": "../grid"}')),
         ("compare", b"{}", "A comparison needs two questions, a and b."),
         ("compare", b'{"a": 1, "b": []}', "A question is an object with start, changes and vary."),

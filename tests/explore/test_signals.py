@@ -53,9 +53,7 @@ def processes_of(session: int) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are read from /proc")
-@pytest.mark.parametrize(
-    "count", [pytest.param(1, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow), 5]
-)
+@pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow), 5])
 @pytest.mark.lengthy
 def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(count, tmp_path):
     """While they start: the server alone, then with those that start others, then with the first two that simulate."""

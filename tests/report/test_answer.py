@@ -93,8 +93,8 @@ def test_the_reason_the_most_commits_and_the_price_follow(tmp_path):
     assert (
         "At 4 txns/s, every abort is for retries exhausted. The most commits are 3.00 txns/s [2.93, 3.07] (4 txns/s), "
         "where 75.0 % of txns succeed; 40 % of commit time is backoff there. From 1 txns/s to 8 txns/s, P95 of commit "
-        "latency goes from 200 ms [195, 205] to 1,100 ms [1,073, 1,127], of the 37.5 % that commit, and a committed txn "
-        "takes 78.2 [76.3, 80.2] requests instead of 10.7 [10.4, 10.9]."
+        "latency goes from 200 ms [195, 205] to 1,100 ms [1,073, 1,127], of the 37.5 % that commit, and a committed "
+        "txn takes 78.2 [76.3, 80.2] requests instead of 10.7 [10.4, 10.9]."
     ) == answer_of(tmp_path).paragraph  # 3.00 at 8 txns/s too
 
 

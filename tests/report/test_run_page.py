@@ -43,7 +43,9 @@ def test_the_picture_shows_the_ages_that_the_figures_tell(run):
     assert [{"age": 5.0}] == spec["layer"][1]["data"]["values"]
 
 
-def test_over_time_a_job_whose_commits_fail_is_seen_to_fall_behind_and_the_worst_of_them_is_the_most_of_the_figures(run):
+def test_over_time_a_job_whose_commits_fail_is_seen_to_fall_behind_and_the_worst_of_them_is_the_most_of_the_figures(
+    run,
+):
     config = endive.config.parse_config(CONFIG)
     late = late_by_source(config, run.transactions)["stream"]
     told = run.to_json_dict()["by_source"]["stream"]["freshness_ms"]

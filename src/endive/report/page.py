@@ -17,7 +17,7 @@ from endive.pipeline.dataset.seal import sealed_page
 from endive.report.answer import HEADINGS
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
-from endive.report.charts.chart import CONFIG, Chart, Legend, Omission
+from endive.report.charts.chart import CONFIG, Chart, Legend, Omission, Variant
 from endive.report.charts.chart_script import bundle
 from endive.report.comparison import Comparison
 from endive.report.material import Material
@@ -114,13 +114,16 @@ def _chart_data(chart: Chart, index: dict[str, int]) -> dict[str, Any]:
         "dataset": chart.dataset,
         "selected": [index[key] for key in chart.selected],
         "legend": None if chart.legend is None else chart.legend.field,
-        "variants": [
-            variant.spec if chart.has_gradient else without_legends(variant.spec) for variant in chart.variants
-        ],
+        "variants": [spec_for_page(chart, variant) for variant in chart.variants],
         "columns": [list(column) for column in chart.columns],
         "facet": chart.facet,
         "height": chart.height_px,
     }
+
+
+def spec_for_page(chart: Chart, variant: Variant) -> Any:
+    """What the page draws: it shows legends itself, but none of amounts."""
+    return variant.spec if chart.has_gradient else without_legends(variant.spec)
 
 
 def without_legends(spec: Any) -> Any:
