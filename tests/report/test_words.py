@@ -2,8 +2,7 @@
 
 import pytest
 
-from endive.report.axes import make_axis
-from endive.report.axis_curve import named_value, place_words
+from endive.report.axes import Axis, make_axis
 from endive.report.words import log_ticks, number, percent, round_ticks, with_interval
 
 NUMBERS = {0: "0", None: "-", 1234.5: "1,234", 9.999: "10.0", 0.0123: "0.0123", 3.0: "3.00", 1.5e-9: "1.50e-09"}
@@ -52,22 +51,24 @@ def test_ticks_of_a_logarithmic_axis_are_few(low, high, ticks):
 @pytest.mark.parametrize(
     ("say", "key", "value", "said"),
     [
-        (named_value, "catalog.num_tables", 1, "1 table"),
-        (named_value, "catalog.num_tables", 50, "50 tables"),
-        (named_value, "table.snapshots_kept_max", 30_000, "30,000 snapshots kept"),
-        (named_value, "transaction.retry", 4, "at most 4 retries"),
-        (named_value, "transaction.real_conflict_probability", 0.5, "real-conflict probability 0.5"),
-        (named_value, "source.compaction.runtime.ms", 60_000, "runtime of compaction 1 min"),
-        (named_value, "storage.provider", "s3x", "S3 Express"),
-        (named_value, "catalog.scope", "table", "conflicts by table"),
-        (named_value, "transaction.retry_backoff.policy", "none", "no pause"),
-        (named_value, "catalog.table_metadata_inlined", True, "table metadata inlined yes"),
-        (place_words, "load_per_s", 2, "2 txns/s"),
-        (place_words, "source.stream.arrivals.per_s", 0.5, "0.5 txns/s of stream"),
-        (place_words, "source.writers.arrivals.clients", 20, "20 writers"),
-        (place_words, "source.nightly.arrivals.clients", 1, "1 client of nightly"),
-        (place_words, "catalog.partitions.num_partitions", 1, "1 partition"),
+        (Axis.named, "catalog.num_tables", 1, "1 table"),
+        (Axis.named, "catalog.num_tables", 50, "50 tables"),
+        (Axis.named, "table.snapshots_kept_max", 30_000, "30,000 snapshots kept"),
+        (Axis.named, "transaction.retry", 4, "at most 4 retries"),
+        (Axis.named, "transaction.real_conflict_probability", 0.5, "real-conflict probability 0.5"),
+        (Axis.named, "source.compaction.runtime.ms", 60_000, "runtime of compaction 1 min"),
+        (Axis.named, "storage.provider", "s3x", "S3 Express"),
+        (Axis.named, "catalog.scope", "table", "conflicts by table"),
+        (Axis.named, "transaction.retry_backoff.policy", "none", "no pause"),
+        (Axis.named, "catalog.table_metadata_inlined", True, "table metadata inlined yes"),
+        (Axis.place, "load_per_s", 2, "2 txns/s"),
+        (Axis.place, "source.stream.arrivals.per_s", 0.5, "0.5 txns/s of stream"),
+        (Axis.place, "source.writers.arrivals.clients", 20, "20 writers"),
+        (Axis.place, "source.nightly.arrivals.clients", 1, "1 client of nightly"),
+        (Axis.place, "catalog.partitions.num_partitions", 1, "1 partition"),
     ],
 )
 def test_a_value_is_said_as_one_would_say_it(say, key, value, said):
-    assert said == say(make_axis(key, [value]), value)
+    axis = make_axis(key, [value])
+
+    assert said == say(axis, axis.label(value))

@@ -14,7 +14,6 @@ from typing import Any, Final
 from endive.objectives.intervals import mean_estimate
 from endive.objectives.student import CONFIDENCE
 from endive.report.axes import Axis, Layout, make_axis
-from endive.report.axis_curve import named_label
 from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, make_legend, quantity, rule_at
 from endive.report.charts.chart_rows import Points
 from endive.report.charts.curves import curve_chart, curve_layers, latency_throughput
@@ -289,7 +288,8 @@ def _words(merged: Material, names: Sequence[str], changes: Sequence[Row]) -> tu
 def _range_words(merged: Material, figure: str, rows: Sequence[Row]) -> str:
     low = min(rows, key=lambda row: float(row[f"{figure}_change"]))
     high = max(rows, key=lambda row: float(row[f"{figure}_change"]))
-    ends = [f"{_change_text(figure, row)} ({_place(merged, row)})" for row in (low, high)]
+    places = [merged.points.words(row["point"], " \u00b7 ", but=STUDY) for row in (low, high)]
+    ends = [f"{_change_text(figure, row)} ({place})" for row, place in zip((low, high), places, strict=True)]
     return f"{_SHORT[figure]} {ends[0]}" if low is high else f"{_SHORT[figure]} from {ends[0]} to {ends[1]}"
 
 
@@ -301,8 +301,3 @@ def _change_text(figure: str, row: Row) -> str:
     )
     text = f"{value} points" if is_share else f"\u00d7 {value}"
     return f"{text} [{', '.join(ends)}]" if all(ends) else text
-
-
-def _place(merged: Material, row: Row) -> str:
-    axes = [(axis, merged.points.labels[axis.key][row["point"]]) for axis in merged.layout.axes if axis.key != STUDY]
-    return " \u00b7 ".join(f"{label} {axis.unit}" if axis.unit else named_label(axis, label) for axis, label in axes)

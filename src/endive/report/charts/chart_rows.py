@@ -1,7 +1,7 @@
 """The points that rows of charts belong to, and the compact form in which both travel to the page.
 
 A row carries the number of its point; the page joins it with the point's labels, as ``Material.rows`` does for
-pictures: ``x`` (a number), ``xl``, ``s`` and ``f`` (labels of x, series and panel) and ``a0``, ... (labels of all axes).
+pictures: ``x`` (a number), ``xl``, ``s`` and ``f`` (labels of x, series and panel) and ``a0``, ... (of all axes).
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ class Points:
             row[name] = "all" if axis is None else self.labels[axis.key][place]
         row["x"] = self.x[place]
         return row
+
+    def words(self, place: int, between: str = ", ", but: str = "") -> str:
+        """What sets a point apart; ``but`` is the key of an axis to leave out."""
+        labels = [(axis, self.labels[axis.key][place]) for axis in self.layout.axes if axis.key != but]
+        return between.join(f"{label} {axis.unit}" if axis.unit else axis.named(label) for axis, label in labels)
 
     def to_json(self) -> dict[str, Any]:
         """As the page reads it."""
