@@ -27,6 +27,7 @@ def question(**changes):
     return {"start": WRITERS, "changes": {**SHORT, **changes}, "vary": "source.writers.arrivals.clients"}
 
 
+@pytest.mark.lengthy
 def test_the_first_answer_is_a_short_run_and_then_seeds_are_added_and_the_bands_narrow(client):
     answers = events_in(client.post(f"{ASK}/ask", json=question()).text)
 
@@ -81,34 +82,34 @@ def test_what_is_refused_is_refused_in_the_words_of_the_command_line(client, exp
     assert list(refused.value.problems) == [problem["text"] for problem in answer["problems"]]
 
 
-def test_what_is_no_question_gets_one_sentence(client):
-    answer = client.post(f"{ASK}/ask", content=b"{")
-
-    assert 422 == answer.status_code
-    assert "The question is not JSON." == answer.json()["problems"][0]["text"]
+NO_STUDY = "There is no such study. Start endive explore with the folder of one."
 
 
 @pytest.mark.parametrize(
-    ("route", "body"),
+    ("route", "body", "told"),
     [
-        ("ask", b"[" * 30_000 + b"]" * 30_000),
-        ("ask", b'{"start": "\\ud800"}'),
-        ("ask", b'{"start": ' + b"9" * 5_000 + b"}"),
-        ("ask", b'{"start": NaN}'),
-        ("ask", b"\xff"),
-        ("open", b'{"start": "point/x/' + b"9" * 5_000 + b'"}'),
-        ("study", b'{"study": []}'),
-        ("study", b'{"study": {}}'),
-        ("study", b"[]"),
-        ("compare", b'{"a": 1, "b": []}'),
+        ("ask", b"{", "The question is not JSON."),
+        ("ask", b"[" * 30_000 + b"]" * 30_000, "The question is nested more than 32 levels deep."),
+        ("ask", b'{"start": "\\ud800"}', "The question holds half of a surrogate pair, which is no character."),
+        ("ask", b'{"start": ' + b"9" * 5_000 + b"}", "The question is not JSON."),
+        ("ask", b'{"start": NaN}', "The question is not JSON."),
+        ("ask", b"\xff", "The question is not UTF-8 text (byte 0)."),
+        (
+            "open",
+            b'{"start": "point/x/' + b"9" * 5_000 + b'"}',
+            "The start of the question is not known to this server.",
+        ),
+        *(("study", body, NO_STUDY) for body in (b'{"study": []}', b'{"study": {}}', b"[]", b'{"study": "../grid"}')),
+        ("compare", b"{}", "A comparison needs two questions, a and b."),
+        ("compare", b'{"a": 1, "b": []}', "A question is an object with start, changes and vary."),
     ],
-    ids=range(10),
+    ids=range(13),
 )
-def test_a_hostile_body_is_refused_in_words_with_the_headers_that_guard_the_page(client, route, body):
+def test_a_hostile_body_is_refused_in_words_with_the_headers_that_guard_the_page(client, route, body, told):
     answer = client.post(f"{ASK}/{route}", content=body)
 
-    assert 422 == answer.status_code
-    assert answer.json()["problems"]
+    (problem,) = answer.json()["problems"]
+    assert (422, told) == (answer.status_code, problem["text"][: len(told)])
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
@@ -202,6 +203,7 @@ def strings_in(value):
     return [text for each in value for text in strings_in(each)] if hasattr(value, "__iter__") else []
 
 
+@pytest.mark.lengthy
 def test_a_page_switched_to_the_other_format_speaks_its_words(client):
     changes = {"table.format": "delta", "source.writers.operation_types": "{blind_append = 0.5, optimize = 0.5}"}
     answers = events_in(client.post(f"{ASK}/ask", json=question(**changes)).text)

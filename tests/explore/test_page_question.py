@@ -48,13 +48,6 @@ def test_nothing_as_a_value_leaves_the_key_out(starts):
     assert ["catalog.latency", "catalog.service"] == question.left_out
 
 
-def test_an_invalid_combination_has_the_words_of_the_command_line(starts):
-    with pytest.raises(ConfigError) as error:
-        asked(starts, **{"catalog.type": "cas"}).base()
-
-    assert any(problem.startswith("catalog.latency") for problem in error.value.problems)
-
-
 def test_a_problem_belongs_beside_the_key_it_names_first():
     text = "catalog.latency is read by nothing with catalog.type = 'cas'."
 

@@ -29,6 +29,7 @@ def explore(folder: Path, **how: bool) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear_signals, **how)
 
 
+@pytest.mark.lengthy
 def test_a_signal_ends_the_page_with_one_word_and_its_own_code(tmp_path):
     """SIGTERM; Ctrl-C is below, and that all of them are answered alike ``tests/cli/test_console.py``."""
     process = explore(tmp_path)
@@ -52,7 +53,8 @@ def processes_of(session: int) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are read from /proc")
-@pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.slow), 3, 5])  # 1 is the moment of the test above
+@pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow), 5])
+@pytest.mark.lengthy
 def test_a_ctrl_c_of_the_terminal_reaches_all_processes_and_none_complains(count, tmp_path):
     """While they start: the server alone, then with those that start others, then with the first two that simulate."""
     process = explore(tmp_path, start_new_session=True)

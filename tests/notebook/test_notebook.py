@@ -115,6 +115,7 @@ def test_a_signature_names_every_option(name):
     assert inspect.Parameter.VAR_KEYWORD not in kinds
 
 
+@pytest.mark.lengthy
 def test_the_questions_are_functions_that_return_values():
     limit = endive.limit(busy_config(), "source.writers.arrivals.clients", "writers.retries_mean <= 0.5", seeds_max=3)
     comparison = endive.compare(busy_config(), overrides={"source.writers.retry": 9}, seeds=2)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from endive.objectives.student import student_t
 from endive.pipeline.analysis.analysis_folder import write_analysis
 from endive.pipeline.analysis.warning_table import WARNING_SCHEMA
+from endive.report.report import Section, make_report
 from endive.results.schema import PHASES
 
 Row = dict[str, Any]
@@ -336,3 +337,8 @@ def write_synthetic(folder: Path, *studies: SyntheticStudy, warnings: Sequence[R
 def _table(rows: list[Row]) -> pa.Table:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return pa.table({name: [row.get(name) for row in rows] for name in columns})
+
+
+def section_of(folder: Path, *studies: SyntheticStudy) -> Section:
+    """What a page says of the first of these studies."""
+    return make_report(write_synthetic(folder, *studies)).sections[0]

@@ -3,34 +3,20 @@
 import json
 
 import pytest
-from tests.report.synthetic import SyntheticStudy, write_synthetic
+from tests.report.synthetic import SyntheticStudy, section_of
 
 from endive.report.charts.chart import COLOURS, THEME, make_legend
 from endive.report.charts.stacks import OTHER, request_colours
 from endive.report.report import make_report
 
-ALL = [
-    "success",
-    "latency-throughput",
-    "throughput",
-    "latency",
-    "phases",
-    "requests",
-    "aborts",
-    "conflicts",
-    "by-operation",
-    "by-source",
-    "attempts",
-    "convoy",
-    "timeline",
-]
-
-
+CURVES = ("success", "latency-throughput", "throughput", "latency")
+INSIDE = ("phases", "requests", "by-operation", "by-source", "attempts", "convoy", "timeline")
+ALL = (*CURVES, "phases", "requests", "aborts", "conflicts", *INSIDE[2:])
 CONVOY, NO_TXNS = "The convoy: what catching up costs", "the sweep kept no single txns (--detail runs)."
 
 
-def section_of(folder, *args, **options):
-    return make_report(write_synthetic(folder, SyntheticStudy(*args, **options))).sections[0]
+def study_of(folder, axes=None, **options):
+    return section_of(folder, SyntheticStudy("study", axes or {"load_per_s": (1, 2, 4)}, **options))
 
 
 def chart(section, name):
@@ -40,7 +26,7 @@ def chart(section, name):
 def test_a_study_along_a_load_gets_every_chart_but_the_heatmap(report):
     section = report.sections[0]
 
-    assert ALL == [chart.id for chart in section.charts]
+    assert list(ALL) == [chart.id for chart in section.charts]
     assert ["Two axes at once"] == [omission.title for omission in section.omissions]
 
 
@@ -50,14 +36,14 @@ def test_a_study_along_a_load_gets_every_chart_but_the_heatmap(report):
     ids=["each source", "all txns"],
 )
 def test_where_each_source_is_asked_about_the_first_chart_shows_each(tmp_path, objective, first):
-    section = section_of(tmp_path, "asked", {"load_per_s": (1, 2)}, objective=objective)
+    section = study_of(tmp_path, objective=objective)
 
     assert first == section.charts[0].id
 
 
 def test_rare_commits_are_drawn_by_the_hour_every_layer_on_one_axis(tmp_path):
     """Vega-Lite joins axes of layers that differ, titles and ticks alike."""
-    section = section_of(tmp_path, "rare", {"load_per_s": (0.0005, 0.001)}, has_groups=False)
+    section = study_of(tmp_path, {"load_per_s": (0.0005, 0.001)}, has_groups=False)
     layers = chart(section, "throughput").variants[0].spec["layer"]
     axes = [layer["encoding"]["y"] for layer in layers]
 
@@ -92,14 +78,14 @@ def test_two_axes_of_numbers_get_a_heatmap_with_hatched_cells(grid):
 
 @pytest.mark.parametrize(("loads", "scale"), [((0.5, 1, 2, 4, 8), "log"), ((1, 2, 3, 4, 5), None)])
 def test_a_logarithmic_sweep_gets_a_logarithmic_axis_and_an_even_one_a_linear(tmp_path, loads, scale):
-    section = section_of(tmp_path, "loads", {"load_per_s": loads})
+    section = study_of(tmp_path, {"load_per_s": loads})
     layers = chart(section, "success").variants[0].spec["layer"]
 
     assert {scale} == {layer["encoding"]["x"]["scale"].get("type") for layer in layers if "x" in layer["encoding"]}
 
 
 def test_points_that_miss_the_objective_are_hollow(report):
-    for name in ("latency-throughput", "success", "throughput", "latency"):
+    for name in CURVES:
         marked = [
             layer["encoding"]["fill"]["condition"]
             for layer in chart(report.sections[0], name).variants[0].spec["layer"]
@@ -154,23 +140,22 @@ def test_every_axis_of_every_chart_has_a_title(grid, report):
     ],
 )
 def test_a_chart_that_is_left_out_says_why(tmp_path, options, expected):
-    section = section_of(tmp_path, "study", {"load_per_s": (1, 2, 4)}, **options)
+    section = study_of(tmp_path, **options)
 
     assert expected.items() <= {omission.title: omission.why for omission in section.omissions}.items()
 
 
 def test_one_configuration_with_one_seed_is_drawn_without_curves(tmp_path):
-    section = section_of(tmp_path, "one", {"load_per_s": (1,)}, seeds=1)
+    section = study_of(tmp_path, {"load_per_s": (1,)}, seeds=1)
 
-    drawn = ["phases", "requests", "by-operation", "by-source", "attempts", "convoy", "timeline"]
-    assert drawn == [chart.id for chart in section.charts]
+    assert list(INSIDE) == [chart.id for chart in section.charts]
     assert "only one configuration was simulated, so there is nothing to draw it along." in {
         omission.why for omission in section.omissions
     }
 
 
 def test_a_single_seed_has_no_band_and_the_chart_says_so(tmp_path):
-    section = section_of(tmp_path, "single", {"load_per_s": (1, 2, 4)}, seeds=1)
+    section = study_of(tmp_path, seeds=1)
     success = chart(section, "success")
 
     assert "there is no interval, because every configuration has a single seed." in success.reading
@@ -178,7 +163,7 @@ def test_a_single_seed_has_no_band_and_the_chart_says_so(tmp_path):
 
 
 def test_names_along_the_page_are_not_joined_by_lines(tmp_path):
-    section = section_of(tmp_path, "names", {"storage.provider": ("s3", "gcp", "azure")}, load=None)
+    section = study_of(tmp_path, {"storage.provider": ("s3", "gcp", "azure")}, load=None)
 
     assert '"line"' not in json.dumps(chart(section, "success").variants[0].spec)
     assert "latency-throughput" not in [chart.id for chart in section.charts]
@@ -186,7 +171,7 @@ def test_names_along_the_page_are_not_joined_by_lines(tmp_path):
 
 def test_figures_the_study_asks_for_get_a_chart(tmp_path):
     asked = {"metrics": ["success_rate", "commit_latency_p50_ms", "retries_mean", "phase_history_mean_ms"]}
-    section = section_of(tmp_path, "asked", {"load_per_s": (1, 2, 4)}, report=asked)
+    section = study_of(tmp_path, report=asked)
 
     assert ["metric-retries_mean", "metric-phase_history_mean_ms"] == [
         chart.id for chart in section.charts if chart.id.startswith("metric-")
@@ -216,7 +201,7 @@ def test_too_many_bins_of_time_are_joined(tmp_path, monkeypatch):
     from endive.report.charts import spread
 
     monkeypatch.setattr(spread, "TIMELINE_ROWS_MAX", 100)
-    section = section_of(tmp_path, "bins", {"load_per_s": (1, 2, 4)})
+    section = study_of(tmp_path)
 
     rows = section.material.rows("timeline", ())
     assert 3 * 30 == len(rows)

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from endive.report.charts.chart import Chart, Spec, Variant
+from endive.report.charts.chart import Chart, Spec, layer, quantity
 from endive.report.material import Material
-from endive.report.page import legend_html, without_legends
+from endive.report.page import legend_html, spec_for_page
 from endive.report.report import Section
 
 ALONG: Final = ("success", "throughput", "latency", "freshness", "by-source")  # charts that marks stand on
@@ -46,42 +46,27 @@ def with_marks(chart: Chart, marks: Sequence[XMark]) -> Chart:
     """The chart with marks, if it is one along x without panels."""
     if chart.facet is not None or not marks or not all("layer" in variant.spec for variant in chart.variants):
         return chart
-    variants = tuple(
-        Variant(label=variant.label, spec={**variant.spec, "layer": [*variant.spec["layer"], *_layers(marks)]})
-        for variant in chart.variants
+    added = [each for mark in marks for each in _layers(mark)]
+    specs = [{**variant.spec, "layer": [*variant.spec["layer"], *added]} for variant in chart.variants]
+    return replace(
+        chart, variants=tuple(replace(variant, spec=spec) for variant, spec in zip(chart.variants, specs, strict=True))
     )
-    return replace(chart, variants=variants)
 
 
-def _layers(marks: Sequence[XMark]) -> list[Spec]:
+def _layers(mark: XMark) -> list[Spec]:
+    x = quantity("mark_x")
     layers: list[Spec] = []
-    for mark in marks:
-        x: Spec = {"field": "mark_x", "type": "quantitative"}
-        data: Spec = {"values": [{"mark_x": mark.x, "mark_low": mark.low, "mark_high": mark.high, "word": mark.label}]}
-        if mark.low is not None and mark.high is not None and mark.low < mark.high:
-            layers.append(
-                {
-                    "data": data,
-                    "mark": {"type": "rect", "fill": mark.colour, "opacity": 0.12, "tooltip": None},
-                    "encoding": {"x": {**x, "field": "mark_low"}, "x2": {"field": "mark_high"}},
-                }
-            )
-        dash: Spec = {"strokeDash": [6, 4]} if mark.is_dashed else {}
-        rule: Spec = {"type": "rule", "stroke": mark.colour, "strokeWidth": 2, "tooltip": None, **dash}
-        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
-        word: Spec = {
-            "type": "text",
-            "align": "right" if mark.is_left else "left",
-            "baseline": "top",
-            "dx": -6 if mark.is_left else 6,
-            "dy": 4,
-            "fontSize": 12,
-            "fontWeight": 600,
-            "fill": mark.colour,
-            "tooltip": None,
-        }
-        layers.append({"data": data, "mark": word, "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "word"}}})
-    return layers
+    if mark.low is not None and mark.high is not None and mark.low < mark.high:
+        ends = {"x": quantity("mark_low"), "x2": {"field": "mark_high"}}
+        layers.append(layer("rect", ends, fill=mark.colour, opacity=0.12, tooltip=None))
+    dash: Spec = {"strokeDash": [6, 4]} if mark.is_dashed else {}
+    layers.append(layer("rule", {"x": x}, stroke=mark.colour, strokeWidth=2, tooltip=None, **dash))
+    side: Spec = {"align": "right" if mark.is_left else "left", "baseline": "top", "dx": -6 if mark.is_left else 6}
+    font: Spec = {"dy": 4, "fontSize": 12, "fontWeight": 600, "fill": mark.colour}
+    word = {"x": x, "y": {"value": 0}, "text": {"field": "word"}}
+    layers.append(layer("text", word, **side, **font, tooltip=None))
+    data = {"values": [{"mark_x": mark.x, "mark_low": mark.low, "mark_high": mark.high, "word": mark.label}]}
+    return [{"data": data, **each} for each in layers]
 
 
 def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, Any]:
@@ -107,10 +92,7 @@ def chart_event(chart: Chart, material: Material, selection: Mapping[str, str] |
         "title": chart.title,
         "reading": chart.reading,
         "alt": chart.alt,
-        "variants": [
-            {"label": variant.label, "spec": variant.spec if chart.has_gradient else without_legends(variant.spec)}
-            for variant in chart.variants
-        ],
+        "variants": [{"label": variant.label, "spec": spec_for_page(chart, variant)} for variant in chart.variants],
         "legend": legend_html(chart.legend) if chart.legend is not None else "",
         "facet": chart.facet,
         "height": chart.height_px,

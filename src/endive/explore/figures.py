@@ -6,21 +6,17 @@ Figures and words come from ``endive.answers`` and ``endive.objectives``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from endive.answers.price import bill_of, usd_per_commit
 from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
 from endive.config.sections.stream import stream_problem
-from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Verdict, field_at
-from endive.objectives.fields import RATE, Field
+from endive.objectives import CANNOT_TELL, MET, NOT_MET, field_at
 from endive.objectives.names import ALL, SOURCE
 from endive.objectives.verdict_text import describe_verdict, figure_text, interval_text
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
 OF_STREAMS: Final = ("p95_freshness",)
-PER_HOUR_BELOW: Final = 0.01  # txns per second
-S_PER_H: Final = 3_600.0
 WHOLE: Final = ("retries_mean", "requests_per_commit")
 
 
@@ -35,7 +31,11 @@ def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, An
         "share": share,
         "duration_ms": config.simulation.duration_ms,
         "hash": config.config_hash(),
-        "verdict": verdict_event(answer.verdict),
+        "verdict": {
+            "outcome": answer.verdict.outcome,
+            "objective": answer.verdict.objective.text,
+            "lines": [describe_verdict(part) for part in answer.verdict.decisive],
+        },
         "sources": [_source(answer, source.name) for source in config.sources],
         "whole": {name: _figure(answer, ALL, "", name) for name in (*SHOWN, *WHOLE)},
         "txns": 0 if total is None else total["txns"]["submitted"],
@@ -45,47 +45,25 @@ def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, An
     }
 
 
-def verdict_event(verdict: Verdict) -> dict[str, Any]:
-    """The outcome and the comparisons that decide it."""
-    return {
-        "outcome": verdict.outcome,
-        "objective": verdict.objective.text,
-        "lines": [describe_verdict(part) for part in verdict.decisive],
-    }
-
-
 def _source(answer: RunAnswer, name: str) -> dict[str, Any]:
     figures = answer.figures(SOURCE, name)
     source = next(source for source in answer.config.sources if source.name == name)
     weights: Mapping[str, float] = source.operation_types.model_dump()
+    parts = answer.verdict.parts
+    outcomes = {part.outcome for part in parts if (part.subject.scope, part.subject.name) == (SOURCE, name)}
     shown = SHOWN if stream_problem(source) is not None else (*SHOWN, *OF_STREAMS)
     return {
         "name": name,
         "kinds": [kind.replace("_", " ") for kind, weight in weights.items() if weight],
-        "outcome": _outcome(answer.verdict, name),
+        "outcome": next((outcome for outcome in (NOT_MET, CANNOT_TELL, MET) if outcome in outcomes), None),
         "txns": "no txn yet" if figures is None else outcome_text(figures["txns"]),
         "figures": {field: _figure(answer, SOURCE, name, field) for field in shown} if figures else {},
     }
-
-
-def _outcome(verdict: Verdict, source: str) -> str | None:
-    """What the comparisons about one source come to; None if the objective does not speak of it."""
-    outcomes = [part.outcome for part in verdict.parts if part.subject.scope == SOURCE and part.subject.name == source]
-    return next((outcome for outcome in (NOT_MET, CANNOT_TELL, MET) if outcome in outcomes), None)
 
 
 def _figure(answer: RunAnswer, scope: str, name: str, field_name: str) -> dict[str, Any]:
     field = field_at(field_name)
     assert field is not None
     estimate = answer.estimate(scope, name, field_name)
-    return {**estimate_json(estimate), **_words(field, estimate)}
-
-
-def _words(field: Field, found: Estimate) -> dict[str, str]:
-    """A figure and its interval; a rate that nobody counts by the second is told by the hour."""
-    if field.unit != RATE or not found.value or found.value >= PER_HOUR_BELOW:
-        return {"text": figure_text(field, found.value), "interval": interval_text(field, found)}
-    low, high = (None if end is None else end * S_PER_H for end in (found.low, found.high))
-    hourly = replace(found, value=found.value * S_PER_H, low=low, high=high)
-    words = {"text": figure_text(field, hourly.value), "interval": interval_text(field, hourly)}
-    return {name: text.replace(" /s", " /h") for name, text in words.items()}
+    text = figure_text(field, estimate.value, (estimate.low, estimate.high))
+    return {**estimate_json(estimate), "text": text, "interval": interval_text(field, estimate)}

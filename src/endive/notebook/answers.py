@@ -5,7 +5,6 @@ This file wraps the answers in values that show themselves; the answers live in 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -29,28 +28,26 @@ from endive.objectives.names import SOURCE
 from endive.objectives.verdict_text import figure_text
 from endive.results.statistics import joined
 
+Table = tuple[Sequence[str], Sequence[Sequence[str]]]  # headings and rows
 
-class _Shown(ABC):
-    """A value with a sentence and a table."""
 
-    @abstractmethod
+class _Shown:
+    """An answer with a sentence and a table, and everything to know before it is trusted."""
+
+    found: Limit | Advised | Comparison
+
     def _sentence(self) -> str:
-        """The answer in words."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Headings and rows."""
-
-    @abstractmethod
-    def _caveats(self) -> Sequence[str]:
-        """Everything to know before the answer is trusted."""
+    def _table(self) -> Table:
+        raise NotImplementedError
 
     def __repr__(self) -> str:
-        return "\n".join([self._sentence(), text_table(*self._table()), *warning_lines(self._caveats())])
+        return "\n".join([self._sentence(), text_table(*self._table()), *warning_lines(self.found.caveats)])
 
     def _repr_html_(self) -> str:
-        told = warning_html(self._caveats())
-        return f"<p><b>{escape(self._sentence())}</b></p>{html_table(*self._table())}{told}"
+        warnings = warning_html(self.found.caveats)
+        return f"<p><b>{escape(self._sentence())}</b></p>{html_table(*self._table())}{warnings}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,12 +124,9 @@ class LimitAnswer(_Shown):
     def _sentence(self) -> str:
         return " ".join([self.found.sentence, *self.found.notes])
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    def _table(self) -> Table:
         rows = [(self.found.text_of(p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
         return (self.found.key, "objective", "seeds"), rows
-
-    def _caveats(self) -> Sequence[str]:
-        return self.found.caveats
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,23 +138,13 @@ class AdviceAnswer(_Shown):
     def _sentence(self) -> str:
         return advice_sentence(self.found)
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    def _table(self) -> Table:
         field = self.found.subject.field
-        rows = [
-            (
-                a.words,
-                a.verdict.outcome,
-                figure_text(field, a.found.value),
-                signed_estimate(field, a.effect),
-                a.availability,
-                a.gives_up,
-            )
-            for a in self.found.advice
-        ]
+        rows = []
+        for a in self.found.advice:
+            value, effect = figure_text(field, a.found.value), signed_estimate(field, a.effect)
+            rows.append((a.words, a.verdict.outcome, value, effect, a.availability, a.gives_up))
         return ("change", "objective", str(self.found.subject), "effect", "can it be had", "gives up"), rows
-
-    def _caveats(self) -> Sequence[str]:
-        return self.found.caveats
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,12 +157,9 @@ class ComparisonAnswer(_Shown):
         keys = ", ".join(f"{key}: {ours} or {theirs}" for key, ours, theirs in self.found.keys)
         return " ".join([f"{self.found.seeds} seeds, the same for both. {keys}", *self.found.notes])
 
-    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    def _table(self) -> Table:
         rows = [difference_cells(row) for row in self.found.differences]
         return ("figure", "A", "B", "B less A", "B is"), rows
-
-    def _caveats(self) -> Sequence[str]:
-        return self.found.caveats
 
 
 @dataclass(frozen=True, repr=False)
@@ -211,17 +192,18 @@ def limit(
     ``tolerance`` is how narrow the interval should be, as a share of the value; ``seeds_max`` and ``simulations_max``
     bound the runs of one value and of all.
     """
-    limit_answer = find_limit(
-        base_of(config),
-        vary,
-        slo=slo,
-        low=low,
-        high=high,
-        tolerance=tolerance,
-        seeds_max=seeds_max,
-        simulations_max=simulations_max,
+    return LimitAnswer(
+        find_limit(
+            base_of(config),
+            vary,
+            slo=slo,
+            low=low,
+            high=high,
+            tolerance=tolerance,
+            seeds_max=seeds_max,
+            simulations_max=simulations_max,
+        )
     )
-    return LimitAnswer(limit_answer)
 
 
 def advise(
@@ -234,9 +216,8 @@ def advise(
 ) -> AdviceAnswer:
     """What to change, the least that is enough first; ``levers`` by name, or all that apply."""
     chosen = None if levers is None else tuple(levers)
-    return AdviceAnswer(
-        advise_on(base_of(config), slo=slo, levers=chosen, seeds=seeds, with_hypothetical=with_hypothetical)
-    )
+    advice = advise_on(base_of(config), slo=slo, levers=chosen, seeds=seeds, with_hypothetical=with_hypothetical)
+    return AdviceAnswer(advice)
 
 
 def compare(

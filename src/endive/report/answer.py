@@ -17,8 +17,6 @@ from endive.report.axis_curve import (
     add_doubt,
     along_deciding_axis,
     make_curves,
-    named_value,
-    place_words,
     telling_words,
 )
 from endive.report.material import Material, asked_metrics
@@ -303,11 +301,8 @@ def _of_one(material: Material, row: Row, seeds: str) -> Answer:
 
 
 def _where(material: Material, row: Row) -> str:
-    parts = [
-        place_words(axis, row[axis.key]) if axis.unit or not axis.is_numeric else named_value(axis, row[axis.key])
-        for axis in material.layout.axes
-    ]
-    return ", ".join(parts)
+    labels = [(axis, axis.label(row[axis.key])) for axis in material.layout.axes]
+    return ", ".join(axis.place(label) if axis.unit else axis.named(label) for axis, label in labels)
 
 
 def _main_reason(material: Material, point: int) -> str:

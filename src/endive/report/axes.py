@@ -17,6 +17,7 @@ from endive.report.words import add_unit, axis_words, value_text
 
 SERIES_MAX: Final = 8  # colours that can be told apart; a study that asks for more gets dashes and shapes too
 PANELS_MAX: Final = 6
+_AT_MOST: Final = ", at most"  # how the names of some numbers end
 _LOG_SPAN_MIN: Final = 8.0  # largest over smallest value, below which a linear axis shows everything
 _INTERVAL_KEYS: Final = ("scale", "mean_ms", "period_ms", "ms")  # of arrivals: the more of it, the less load
 
@@ -54,6 +55,27 @@ class Axis:
     def number(self, value: Any) -> float | None:
         """The position of one of its values."""
         return None if self.numbers is None else self.numbers[self.labels.index(self.label(value))]
+
+    def place(self, label: str) -> str:
+        """One of its labels with the unit or, if it has none, the name."""
+        if not self.is_numeric:
+            return label
+        source = self.key.split(".")[1] if self.key.startswith("source.") and self.unit == "txns/s" else ""
+        return f"{label} {self.unit}{f' of {source}' if source else ''}" if self.unit else self._count(label)
+
+    def named(self, label: str) -> str:
+        """One of its labels with the name of the axis, if the label does not say what it is."""
+        if self.is_numeric and not self.unit and (self.name.split()[0].endswith("s") or self.name.endswith(_AT_MOST)):
+            return self._count(label)
+        if not self.is_numeric and label not in ("yes", "no"):
+            return label
+        return f"{self.name} {label}{f' {self.unit}' if self.unit else ''}"
+
+    def _count(self, label: str) -> str:
+        """A number of things: "1 table", "20 clients of writers", "at most 4 retries"."""
+        first, _, rest = self.name.removesuffix(_AT_MOST).partition(" ")
+        things = f"{first.removesuffix('s') if label == '1' else first}{f' {rest}' if rest else ''}"
+        return f"{'at most ' if self.name.endswith(_AT_MOST) else ''}{label} {things}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

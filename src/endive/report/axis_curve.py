@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from endive.objectives import CANNOT_TELL
 from endive.objectives.duration import MS_PER_UNIT
@@ -14,7 +14,6 @@ from endive.report.reading import Row
 from endive.report.words import join_words, quote
 
 _LISTED: Final = 4
-_AT_MOST: Final = ", at most"
 NOWHERE: Final = "nowhere"
 
 
@@ -134,50 +133,17 @@ def make_curves(material: Material) -> list[Curve]:
 
 def _curve(group: list[Row], axis: Axis, named: Sequence[Axis]) -> Curve:
     ordered = sorted(group, key=lambda row: axis.number(row[axis.key]) or 0.0) if axis.is_numeric else group
-    values = tuple((one.name, named_value(one, group[0][one.key])) for one in named)
+    values = tuple((one.name, one.named(one.label(group[0][one.key]))) for one in named)
     return Curve(
         label=_join([value for _, value in values]),
         places=tuple(
-            Place(words=place_words(axis, row[axis.key]), row=row, meets=row["meets_objective"] is True)
+            Place(words=axis.place(axis.label(row[axis.key])), row=row, meets=row["meets_objective"] is True)
             for row in ordered
         ),
         is_ordered=axis.is_numeric,
         along=axis.name if axis.unit in MS_PER_UNIT else "",
         values=values,
     )
-
-
-def place_words(axis: Axis, value: Any) -> str:
-    """One value of an axis with its unit or, if it has none, its name."""
-    label = axis.label(value)
-    if not axis.is_numeric:
-        return label
-    if axis.unit:
-        source = axis.key.split(".")[1] if axis.key.startswith("source.") and axis.unit == "txns/s" else ""
-        return f"{label} {axis.unit}{f' of {source}' if source else ''}"
-    return _name_count(label, axis.name)
-
-
-def named_value(axis: Axis, value: Any) -> str:
-    """A value with the name of its axis, if the value does not say what it is."""
-    return named_label(axis, axis.label(value))
-
-
-def named_label(axis: Axis, label: str) -> str:
-    """The same, of a value's label."""
-    if axis.is_numeric and not axis.unit and (axis.name.split()[0].endswith("s") or axis.name.endswith(_AT_MOST)):
-        return _name_count(label, axis.name)
-    if not axis.is_numeric and label not in ("yes", "no"):
-        return label
-    return f"{axis.name} {label}{f' {axis.unit}' if axis.unit else ''}"
-
-
-def _name_count(label: str, name: str) -> str:
-    """A number of things: "1 table", "20 clients of writers", "at most 4 retries"."""
-    things = name.removesuffix(_AT_MOST)
-    first, _, rest = things.partition(" ")
-    words = f"{first.removesuffix('s') if label == '1' else first}{f' {rest}' if rest else ''}"
-    return f"at most {label} {words}" if things != name else f"{label} {words}"
 
 
 def _join(parts: Sequence[str]) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.report.axis_curve import named_label
 from endive.report.material import Material
 from endive.report.reading import Row
 from endive.report.words import WARNING_NAMES, count_words
@@ -30,28 +29,22 @@ class Caution:
 
 def cautions(material: Material) -> tuple[Caution, ...]:
     """Every kind of warning of a study, what weakens numbers before what they say."""
-    rows = material.study.rows("warnings", scope=None)
-    lines = []
-    for kind in (*WARNING_NAMES, *sorted({row["warning"] for row in rows} - set(WARNING_NAMES))):
-        alike = [row for row in rows if row["warning"] == kind]
-        if alike:
-            lines.append(_caution(material, kind, alike))
-    return tuple(lines)
+    by_kind: dict[str, list[Row]] = {kind: [] for kind in WARNING_NAMES}
+    for row in sorted(material.study.rows("warnings", scope=None), key=lambda row: str(row["warning"])):
+        by_kind.setdefault(row["warning"], []).append(row)
+    return tuple(_caution(material, kind, rows) for kind, rows in by_kind.items() if rows)
 
 
 def _caution(material: Material, kind: str, rows: Sequence[Row]) -> Caution:
-    placed = [row for row in rows if row["point"] is not None]
-    points = len({row["point"] for row in placed})
-    total = len(material.points.numbers)
-    if not placed:
-        text = " ".join(dict.fromkeys(str(row["text"]) for row in rows))
-    elif len(placed) == 1:
-        text = str(placed[0]["text"])
+    located = [row for row in rows if row["point"] is not None]
+    if len(located) < 2:
+        text = " ".join(dict.fromkeys(str(row["text"]) for row in located or rows))
     else:
-        seeds = any(row["seed"] is not None for row in placed)
-        count = count_words(len(placed), "run") if seeds else f"{points:,} of {count_words(total, 'configuration')}"
-        text = f"{count}. The first: {placed[0]['text']}"
-    places = [f"{_place(material, row)}: {row['text']}" for row in placed]
+        points, total = len({row["point"] for row in located}), len(material.points.numbers)
+        has_seeds = any(row["seed"] is not None for row in located)
+        of_all = f"{points:,} of {count_words(total, 'configuration')}"
+        text = f"{count_words(len(located), 'run') if has_seeds else of_all}. The first: {located[0]['text']}"
+    places = [f"{_place(material, row)}: {row['text']}" for row in located]
     return Caution(
         kind=kind,
         name=WARNING_NAMES.get(kind, kind.replace("_", " ")),
@@ -63,12 +56,6 @@ def _caution(material: Material, kind: str, rows: Sequence[Row]) -> Caution:
 
 def _place(material: Material, row: Row) -> str:
     place = material.points.index().get(row["point"])
-    parts = []
-    if place is not None:
-        labels = [(axis, material.points.labels[axis.key][place]) for axis in material.layout.axes]
-        parts = [f"{label} {axis.unit}" if axis.unit else named_label(axis, label) for axis, label in labels]
-    if not parts:
-        parts = [f"configuration {row['point']}"]
-    if row["seed"] is not None:
-        parts.append(f"seed {row['seed']}")
-    return ", ".join(parts)
+    words = "" if place is None else material.points.words(place)
+    seed = "" if row["seed"] is None else f"seed {row['seed']}"
+    return ", ".join(part for part in (words or f"configuration {row['point']}", seed) if part)

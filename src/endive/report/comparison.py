@@ -14,7 +14,6 @@ from typing import Any, Final
 from endive.objectives.intervals import mean_estimate
 from endive.objectives.student import CONFIDENCE
 from endive.report.axes import Axis, Layout, make_axis
-from endive.report.axis_curve import named_label
 from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, make_legend, quantity, rule_at
 from endive.report.charts.chart_rows import Points
 from endive.report.charts.curves import curve_chart, curve_layers, latency_throughput
@@ -33,6 +32,7 @@ from endive.report.words import figure_words, join_words, number
 
 STUDY: Final = "study"
 _COMPARED: Final = ("success_rate", "committed_per_s", "commit_latency_p95_ms", "requests_per_committed_txn")
+_SHORT: Final = {"commit_latency_p95_ms": "P95", "success_rate": "success", "committed_per_s": "commits/s"}
 _PANELS_MAX: Final = 6
 
 
@@ -41,8 +41,7 @@ class Comparison:
     """What the page says about studies side by side."""
 
     paragraph: str
-    lines: tuple[str, ...]
-    place: int  # of its data on the page: after the studies
+    lines: tuple[str, ...] = ()
     material: Material | None = None
     charts: tuple[Chart, ...] = ()
 
@@ -64,36 +63,27 @@ def compare(materials: Sequence[Material]) -> Comparison | None:
     names = _names(materials)
     sets = [frozenset(axis.key for axis in material.layout.axes) for material in materials]
     if len(set(sets)) > 1 or not sets[0]:
-        told = "; ".join(f"{name}: {', '.join(sorted(keys)) or 'none'}" for name, keys in zip(names, sets, strict=True))
-        text = f"The studies vary different axes ({told}), so they are not drawn over each other; each has its section."
-        return Comparison(paragraph=text, lines=(), place=len(materials))
+        varied = [f"{name}: {', '.join(sorted(keys)) or 'none'}" for name, keys in zip(names, sets, strict=True)]
+        text = (
+            f"The studies vary different axes ({'; '.join(varied)}), so they are not drawn over each other; each has "
+        )
+        return Comparison(paragraph=f"{text}its section.")
     merged = _merge(materials, names)
     changes = _add_changes(merged, materials, names)
-    made = [
+    shares = "Committed txns as a share of those that committed or aborted."
+    rates = "The dotted line is what was offered." if merged.layout.is_load else "Commits per second of the window."
+    drawn = [
         latency_throughput(merged),
-        curve_chart(
-            merged,
-            "success-rate",
-            "Success, side by side",
-            ["success_rate"],
-            "Committed txns as a share of those that committed or aborted.",
-        ),
-        curve_chart(
-            merged,
-            "committed-per-s",
-            "Throughput, side by side",
-            ["committed_per_s"],
-            "The dotted line is what was offered." if merged.layout.is_load else "Commits per second of the window.",
-        ),
+        curve_chart(merged, "success-rate", "Success, side by side", ["success_rate"], shares),
+        curve_chart(merged, "committed-per-s", "Throughput, side by side", ["committed_per_s"], rates),
         _change_chart(merged, names),
     ]
     paragraph, line = _words(merged, names, changes)
     return Comparison(
         paragraph=paragraph,
         lines=(line,) if line else (),
-        place=len(materials),
         material=merged,
-        charts=tuple(chart for chart in made if isinstance(chart, Chart)),
+        charts=tuple(chart for chart in drawn if isinstance(chart, Chart)),
     )
 
 
@@ -119,19 +109,50 @@ def change(figure: str, first: dict[int, Any], second: dict[int, Any]) -> Change
 
 def _names(materials: Sequence[Material]) -> list[str]:
     titles = [material.study.title for material in materials]
-    if len(set(titles)) == len(titles):
-        return titles
     longer = [f"{material.study.title} ({material.study.folder.name})" for material in materials]
-    if len(set(longer)) == len(longer):
-        return longer
-    return [f"{title} ({index + 1})" for index, title in enumerate(titles)]
+    numbered = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
+    return next((names for names in (titles, longer) if len(set(names)) == len(names)), numbered)
 
 
 def _merge(materials: Sequence[Material], names: Sequence[str]) -> Material:
     """All points of all studies, with the study as the axis of colours."""
+    layout = _merge_layouts(materials, names)
+    labels: dict[str, list[str]] = {axis.key: [] for axis in layout.axes}
+    positions: list[float | None] = []
+    rows: list[Row] = []
+    for material, name in zip(materials, names, strict=True):
+        figures = {row["point"]: row for row in material.subject_rows()}
+        for point in _raw_points(material):
+            if point["point"] in figures:
+                row = figures[point["point"]]
+                judged = {"success_label": success_label(row), "missed": row["meets_objective"] is False}
+                rows.append({**row, **judged, "point": len(positions)})
+            for axis in layout.axes:
+                labels[axis.key].append(name if axis.key == STUDY else axis.label(point[axis.key]))
+            positions.append(None if layout.x is None else layout.x.number(point[layout.x.key]))
+    merged = Material(
+        study=replace(materials[0].study, name="comparison"),
+        question=materials[0].question,
+        layout=layout,
+        points=Points(
+            numbers=tuple(range(len(positions))),
+            labels={key: tuple(values) for key, values in labels.items()},
+            x=tuple(positions),
+            layout=layout,
+        ),
+        legend=make_legend("s", "study", names, with_shapes=True),
+        selection={axis.key: materials[0].selection.get(axis.key, axis.labels[0]) for axis in layout.axes},
+    )
+    columns = [column for figure in FIGURES for column in with_ends(figure)]
+    merged.add("configurations", rows, ["seeds", "missed", "misses", "success_label", *columns])
+    return merged
+
+
+def _merge_layouts(materials: Sequence[Material], names: Sequence[str]) -> Layout:
+    """The axes of the first study with the values of all, and the study."""
     first = materials[0].layout
-    raw = [_raw_points(material) for material in materials]
-    made = {axis.key: make_axis(axis.key, [row[axis.key] for rows in raw for row in rows]) for axis in first.axes}
+    points = [row for material in materials for row in _raw_points(material)]
+    axes = {axis.key: make_axis(axis.key, [row[axis.key] for row in points]) for axis in first.axes}
     study = Axis(
         key=STUDY,
         name="study",
@@ -140,45 +161,11 @@ def _merge(materials: Sequence[Material], names: Sequence[str]) -> Material:
         numbers=None,
         label_of={repr(name): name for name in names},
     )
+    x = axes.pop(first.x.key) if first.x else None
     old = first.series or first.panel
-    panel = made[old.key] if old is not None and len(made[old.key].labels) <= _PANELS_MAX else None
-    x = made[first.x.key] if first.x else None
+    panel = axes.pop(old.key) if old is not None and len(axes[old.key].labels) <= _PANELS_MAX else None
     placed = [axis for axis in (x, study, panel) if axis is not None]
-    rest = [axis for axis in made.values() if axis not in placed]
-    layout = Layout(axes=(*placed, *rest), x=x, series=study, panel=panel, is_load=first.is_load)
-    numbers: list[int] = []
-    labels: dict[str, list[str]] = {axis.key: [] for axis in layout.axes}
-    positions: list[float | None] = []
-    rows: list[Row] = []
-    for material, name, points in zip(materials, names, raw, strict=True):
-        figures = {row["point"]: row for row in material.subject_rows()}
-        for point in points:
-            number_here = len(numbers)
-            numbers.append(number_here)
-            for axis in layout.axes:
-                labels[axis.key].append(name if axis is study else axis.label(point[axis.key]))
-            positions.append(None if x is None else x.number(point[x.key]))
-            if point["point"] in figures:
-                rows.append({**figures[point["point"]], "point": number_here, "old": (name, point["point"])})
-    merged = Material(
-        study=replace(materials[0].study, name="comparison"),
-        question=materials[0].question,
-        layout=layout,
-        points=Points(
-            numbers=tuple(numbers),
-            labels={key: tuple(values) for key, values in labels.items()},
-            x=tuple(positions),
-            layout=layout,
-        ),
-        legend=make_legend("s", "study", names, with_shapes=True),
-        selection={axis.key: materials[0].selection.get(axis.key, axis.labels[0]) for axis in layout.axes},
-    )
-    for row in rows:
-        row["success_label"] = success_label(row)
-        row["missed"] = row["meets_objective"] is False
-    columns = [column for figure in FIGURES for column in with_ends(figure)]
-    merged.add("configurations", rows, ["seeds", "missed", "misses", "success_label", *columns])
-    return merged
+    return Layout(axes=(*placed, *axes.values()), x=x, series=study, panel=panel, is_load=first.is_load)
 
 
 def _raw_points(material: Material) -> list[Row]:
@@ -286,7 +273,7 @@ def _words(merged: Material, names: Sequence[str], changes: Sequence[Row]) -> tu
     for name in names[1:]:
         own = [row for row in changes if row["name"] == name]
         facts = []
-        for figure in ("commit_latency_p95_ms", "success_rate", "committed_per_s"):
+        for figure in _SHORT:
             known = [row for row in own if row.get(f"{figure}_change") is not None]
             if known:
                 facts.append(_range_words(merged, figure, known))
@@ -301,23 +288,16 @@ def _words(merged: Material, names: Sequence[str], changes: Sequence[Row]) -> tu
 def _range_words(merged: Material, figure: str, rows: Sequence[Row]) -> str:
     low = min(rows, key=lambda row: float(row[f"{figure}_change"]))
     high = max(rows, key=lambda row: float(row[f"{figure}_change"]))
-    name = {"success_rate": "success", "committed_per_s": "commits/s", "commit_latency_p95_ms": "P95"}[figure]
-    ends = [f"{_change_text(figure, row)} ({_place(merged, row)})" for row in (low, high)]
-    return f"{name} {ends[0]}" if low is high else f"{name} from {ends[0]} to {ends[1]}"
+    places = [merged.points.words(row["point"], " \u00b7 ", but=STUDY) for row in (low, high)]
+    ends = [f"{_change_text(figure, row)} ({place})" for row, place in zip((low, high), places, strict=True)]
+    return f"{_SHORT[figure]} {ends[0]}" if low is high else f"{_SHORT[figure]} from {ends[0]} to {ends[1]}"
 
 
 def _change_text(figure: str, row: Row) -> str:
-    value, low, high = (row[column] for column in with_ends(f"{figure}_change"))
-    if figure == "success_rate":
-        text = f"{100 * value:+.1f} points"
-        return text if low is None else f"{text} [{100 * low:+.1f}, {100 * high:+.1f}]"
-    text = f"\u00d7 {number(value)}"
-    return text if low is None else f"{text} [{number(low)}, {number(high)}]"
-
-
-def _place(merged: Material, row: Row) -> str:
-    axes = [axis for axis in merged.layout.axes if axis.key != STUDY]
-    labels = {axis.key: merged.points.labels[axis.key][row["point"]] for axis in axes}
-    return " \u00b7 ".join(
-        f"{labels[axis.key]} {axis.unit}" if axis.unit else named_label(axis, labels[axis.key]) for axis in axes
+    is_share = figure == "success_rate"
+    value, *ends = (
+        "" if row[column] is None else f"{100 * row[column]:+.1f}" if is_share else number(row[column])
+        for column in with_ends(f"{figure}_change")
     )
+    text = f"{value} points" if is_share else f"\u00d7 {value}"
+    return f"{text} [{', '.join(ends)}]" if all(ends) else text

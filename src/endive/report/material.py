@@ -11,7 +11,7 @@ from typing import Any, Final
 from endive.config.capabilities import BUILT_IN
 from endive.report.axes import Axis, Layout, choose_layout
 from endive.report.charts.chart import Legend, Spec, make_legend, quantity
-from endive.report.charts.chart_rows import Dataset, Points, joined, list_points, make_dataset
+from endive.report.charts.chart_rows import Points, list_points
 from endive.report.question import Question, find_question
 from endive.report.reading import Row, Study
 from endive.report.words import (
@@ -58,7 +58,7 @@ class Material:
     legend: Legend
     selection: dict[str, str]  # axis key -> label shown first; of every axis
     bands: str = CONFIDENCE
-    datasets: dict[str, Dataset] = field(default_factory=dict)
+    datasets: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
     @property
     def has_series(self) -> bool:
@@ -90,13 +90,31 @@ class Material:
         placed = {axis.key for axis in axes if axis is not None}
         return tuple(axis.key for axis in self.layout.axes if axis.key not in placed)
 
+    def add(self, name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
+        """Make a data set that charts can name; rows of points without figures are dropped."""
+        index = self.points.index()
+        kept = [row for row in rows if row["point"] in index]
+        places = {"p": [index[row["point"]] for row in kept]}  # of the rows' points in the list of points
+        self.datasets[name] = places | {column: [row.get(column) for row in kept] for column in columns}
+
     def rows(self, dataset: str, selected: Sequence[str]) -> list[Row]:
-        """The rows a chart draws first."""
-        return joined(self.points, self.datasets[dataset], {key: self.selection[key] for key in selected})
+        """The rows a chart draws first, with the labels of their points, in the order of x."""
+        labels, columns = self.points.labels, self.datasets[dataset]
+        points = {
+            place: self.points.row(place)
+            for place in range(len(self.points.numbers))
+            if all(labels[key][place] == self.selection[key] for key in selected)
+        }
+        rows = [
+            {**points[place], **{name: values[number] for name, values in columns.items() if name != "p"}}
+            for number, place in enumerate(columns["p"])
+            if place in points
+        ]
+        return sorted(rows, key=lambda row: 0.0 if row["x"] is None else row["x"])
 
     def values(self, dataset: str, column: str) -> list[float]:
         """All values of a column, of every point."""
-        return [value for value in self.datasets[dataset].columns.get(column, []) if value is not None]
+        return [value for value in self.datasets[dataset].get(column, []) if value is not None]
 
     def is_wide(self, dataset: str, column: str) -> bool:
         """Whether a linear axis would crush the lower values of a column; a logarithmic one has no place for zero."""
@@ -114,10 +132,6 @@ class Material:
         if series is None:
             return rows, ""
         return [row for row in rows if row["s"] == series.labels[0]], f"For {series.labels[0]}: "
-
-    def add(self, name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
-        """Make a data set that charts can name."""
-        self.datasets[name] = make_dataset(self.points, rows, columns)
 
 
 def prepare(study: Study, bands: str = CONFIDENCE) -> Material:

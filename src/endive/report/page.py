@@ -17,7 +17,8 @@ from endive.pipeline.dataset.seal import sealed_page
 from endive.report.answer import HEADINGS
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
-from endive.report.charts.chart import CONFIG, Chart, Legend, Omission
+from endive.report.charts.chart import CONFIG, Chart, Legend, Omission, Variant
+from endive.report.charts.chart_rows import pack_columns
 from endive.report.charts.chart_script import bundle
 from endive.report.comparison import Comparison
 from endive.report.material import Material
@@ -38,7 +39,7 @@ def render(report: Report) -> str:
     """The whole page."""
     sections = [*(_section(index, section, report) for index, section in enumerate(report.sections))]
     if report.comparison is not None:  # one that cannot be drawn does not come first
-        sections.insert(0 if report.comparison.charts else len(sections), _comparison(report.comparison))
+        sections.insert(0 if report.comparison.charts else len(sections), _comparison(report, report.comparison))
     data: dict[str, Any] = {
         "config": CONFIG,
         "studies": [study_data(section.material, section.charts) for section in report.sections],
@@ -101,7 +102,7 @@ def study_data(material: Material, charts: Sequence[Chart]) -> dict[str, Any]:
         "roles": role,
         "selection": [material.selection[axis.key] for axis in axes],
         "points": material.points.to_json(),
-        "datasets": {name: dataset.to_json() for name, dataset in material.datasets.items() if name in used},
+        "datasets": {name: pack_columns(columns) for name, columns in material.datasets.items() if name in used},
         "charts": [_chart_data(chart, index) for chart in charts],
     }
 
@@ -114,13 +115,16 @@ def _chart_data(chart: Chart, index: dict[str, int]) -> dict[str, Any]:
         "dataset": chart.dataset,
         "selected": [index[key] for key in chart.selected],
         "legend": None if chart.legend is None else chart.legend.field,
-        "variants": [
-            variant.spec if chart.has_gradient else without_legends(variant.spec) for variant in chart.variants
-        ],
+        "variants": [spec_for_page(chart, variant) for variant in chart.variants],
         "columns": [list(column) for column in chart.columns],
         "facet": chart.facet,
         "height": chart.height_px,
     }
+
+
+def spec_for_page(chart: Chart, variant: Variant) -> Any:
+    """What the page draws: it shows legends itself, but none of amounts."""
+    return variant.spec if chart.has_gradient else without_legends(variant.spec)
 
 
 def without_legends(spec: Any) -> Any:
@@ -278,9 +282,7 @@ def _figure(index: int, place: int, chart: Chart, material: Material) -> str:
         )
         controls.insert(
             0,
-            f'<label>{escape(chart.variant_title)} <select data-variant aria-label="Figure, '
-            f'{escape(chart.title)}">{options}'
-            "</select></label>",
+            f'<label>Show <select data-variant aria-label="Figure, {escape(chart.title)}">{options}</select></label>',
         )
     tools = f'<div class="tools">{"".join(controls)}</div>' if controls else ""
     legend = _legend(chart.legend) if chart.legend is not None else ""
@@ -346,16 +348,16 @@ def _omissions(found: Sequence[Omission]) -> Iterator[str]:
     yield "</ul></div>"
 
 
-def _comparison(comparison: Comparison) -> str:
-    parts = ['<section class="study" id="comparison" aria-labelledby="comparison-title">']
-    parts.append('<h2 id="comparison-title">Comparison</h2>')
-    parts.append(f'<div class="answer"><p>{escape(comparison.paragraph)}</p></div>')
+def _comparison(report: Report, comparison: Comparison) -> str:
+    parts = [
+        '<section class="study" id="comparison" aria-labelledby="comparison-title">',
+        '<h2 id="comparison-title">Comparison</h2>',
+        f'<div class="answer"><p>{escape(comparison.paragraph)}</p></div>',
+    ]
     if comparison.material is not None:
-        index = comparison.place
-        parts.append(_controls(index, comparison.material))
-        parts.extend(_figures(index, comparison.charts, comparison.material))
-    parts.append("</section>")
-    return "\n".join(parts)
+        index = len(report.sections)  # of its data: after the studies
+        parts += [_controls(index, comparison.material), *_figures(index, comparison.charts, comparison.material)]
+    return "\n".join([*parts, "</section>"])
 
 
 def _footer(report: Report) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from endive.objectives import CANNOT_TELL, Judged, Names, Objective, Subject, judge, parse_objective
+from endive.objectives import CANNOT_TELL, Judged, Names, Objective, Subject, Verdict, judge, parse_objective
 from endive.objectives.certainty import more_txns
 from endive.objectives.names import ALL as WHOLE_RUN
 from endive.objectives.names import TABLE
@@ -62,21 +62,16 @@ class Question:
     @property
     def success_min(self) -> float | None:
         """The success rate that is asked for, if one is and it is the same for everybody."""
-        levels = {
-            part.right.value
-            for part in comparisons(self.objective.tree)
-            if _is_success(part) and part.sign[0] == ">" and isinstance(part.right, Constant)
-        }
-        return levels.pop() if len(levels) == 1 else None
+        return self._level((_SUCCESS,), ">")
 
     def freshness_max(self, figure: str) -> float | None:
         """How late data may be, in ms, by a figure of their age; None if nothing or several things are asked."""
-        path = ("freshness_ms", figure.removeprefix("freshness_").removesuffix("_ms"))
-        levels = {
-            part.right.value
-            for part in comparisons(self.objective.tree)
-            if isinstance(part.right, Constant) and part.sign[0] == "<" and _path_of(part) == path
-        }
+        return self._level(("freshness_ms", figure.removeprefix("freshness_").removesuffix("_ms")), "<")
+
+    def _level(self, path: tuple[str, ...], sign: str) -> float | None:
+        """The only number that a figure is held against."""
+        parts = [part for part in comparisons(self.objective.tree) if _is_of(part, path) and part.sign[0] == sign]
+        levels = {part.right.value for part in parts if isinstance(part.right, Constant)}
         return levels.pop() if len(levels) == 1 else None
 
     def claim(self, where: str, *, is_denied: bool = False) -> str:
@@ -98,45 +93,42 @@ class Question:
 
     def state(self, point: int) -> str:
         """How far one configuration is from the objective: the figures that miss it, else the nearest one."""
-        parts = judge(self.objective, self.figures.lookup(self.study.name, point)).parts
-        known = [part for part in parts if part.found.value is not None]
+        known = [part for part in self._verdict(point).parts if part.found.value is not None]
         if not known:
             return "nothing measured"
         missed = [part for part in known if part.holds is False]
-        worst = sorted(missed or known, key=_badness)
-        return self._told(worst[0])
+        worst = min(missed or known, key=_badness)
+        estimate, field = worst.found, worst.subject.field
+        text = f"{field.name} {estimate_text(field, estimate)}"
+        if field.path == (_SUCCESS,):
+            ends = [percent(end).removesuffix(" %") for end in (estimate.low, estimate.high)]
+            is_known = None not in (estimate.low, estimate.high) and estimate.low != estimate.high
+            text = f"{percent(estimate.value)}{f' [{ends[0]}, {ends[1]}]' if is_known else ''}"
+        is_plain = group_of(worst.subject) == (self.scope, self.name) or (self.is_of_all and self.sources == 1)
+        return text if is_plain or worst.subject.scope == WHOLE_RUN else f"{text} for {worst.subject.name}"
 
     def is_told(self, point: int) -> bool:
         """Whether it is sure that a configuration meets the objective, or that it does not."""
-        return judge(self.objective, self.figures.lookup(self.study.name, point)).outcome != CANNOT_TELL
+        return self._verdict(point).outcome != CANNOT_TELL
 
     def more_txns(self, point: int) -> int | None:
         """About how many more txns would tell; None if the study does not say how many there were, or far too many."""
-        part = judge(self.objective, self.figures.lookup(self.study.name, point)).decisive[0]
-        txns = self._txns_ended(point) if group_of(part.subject) == (self.scope, self.name) else None
-        return None if txns is None else more_txns(replace(part, left=replace(part.left, txns=txns)))
-
-    def _txns_ended(self, point: int) -> int | None:
-        """How many txns the figures of one configuration rest on, in all seeds."""
+        part = self._verdict(point).decisive[0]
+        if group_of(part.subject) != (self.scope, self.name):
+            return None
         rows = [row for row in self.study.figure_rows(_ENDED, self.scope, self.name) if row["point"] == point]
-        return round(sum(row["mean"] * row["seeds"] for row in rows)) or None
+        txns = round(sum(row["mean"] * row["seeds"] for row in rows))  # in all seeds
+        return more_txns(replace(part, left=replace(part.left, txns=txns))) if txns else None
 
-    def _told(self, part: Judged) -> str:
-        estimate, field = part.found, part.subject.field
-        if field.path == (_SUCCESS,):
-            assert estimate.value is not None
-            text = _share(estimate.value, estimate.low, estimate.high)
-        else:
-            text = f"{field.name} {estimate_text(field, estimate)}"
-        is_plain = group_of(part.subject) == (self.scope, self.name) or (self.is_of_all and self.sources == 1)
-        return text if is_plain or part.subject.scope == WHOLE_RUN else f"{text} for {part.subject.name}"
+    def _verdict(self, point: int) -> Verdict:
+        return judge(self.objective, self.figures.lookup(self.study.name, point))
 
     def _success_alone(self) -> float | None:
         """The level of success, if that is all the objective asks."""
         tree = self.objective.tree
         if isinstance(tree, Junction) and tree.word != "and":
             return None
-        return self.success_min if all(_is_success(part) for part in comparisons(tree)) else None
+        return self.success_min if all(_is_of(part, (_SUCCESS,)) for part in comparisons(tree)) else None
 
 
 def find_question(study: Study) -> Question:
@@ -160,25 +152,14 @@ def find_question(study: Study) -> Question:
     )
 
 
-def _is_success(part: Comparison) -> bool:
-    """Whether a comparison asks for a share of txns that commit."""
-    return isinstance(part.right, Constant) and _path_of(part) == (_SUCCESS,)
-
-
-def _path_of(part: Comparison) -> tuple[str, ...] | None:
-    """Where the figure that is compared stands in a summary."""
-    left = part.left
-    if isinstance(left, Constant) or not isinstance(left.of, Subject):
-        return None
-    return left.of.field.path
+def _is_of(part: Comparison, path: tuple[str, ...]) -> bool:
+    """Whether a comparison holds the figure at that place of a summary against a number."""
+    left, right = part.left, part.right
+    if isinstance(left, Constant) or not isinstance(left.of, Subject) or not isinstance(right, Constant):
+        return False
+    return left.of.field.path == path
 
 
 def _badness(part: Judged) -> float:
     """Shares in their order; other figures after them, as they come."""
     return float(part.found.value or 0.0) if part.subject.field.path == (_SUCCESS,) else 1.0
-
-
-def _share(value: float, low: float | None, high: float | None) -> str:
-    if low is None or high is None or low == high:
-        return percent(value)
-    return f"{percent(value)} [{percent(low).removesuffix(' %')}, {percent(high).removesuffix(' %')}]"

@@ -118,7 +118,6 @@ class Chart:
     selected: tuple[str, ...]  # keys of the axes of which one value is drawn
     variants: tuple[Variant, ...]
     columns: tuple[tuple[str, str], ...]  # field and heading, of the table beside it
-    variant_title: str = "Show"
     legend: Legend | None = None
     facet: str | None = None  # field that splits it into panels
     has_gradient: bool = False  # whether colours are amounts, which the page has no legend of its own for

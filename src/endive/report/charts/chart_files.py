@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,15 +29,32 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
     """Write them all; the files that were written."""
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    for name, material, charts in _parts(report):
-        for chart in charts:
-            for variant in chart.variants:
-                written += _write_pictures(folder / _file_name(name, chart, variant), material, chart, variant)
-            path = folder / f"{_slug(name)}-{chart.id}.md"
-            write_atomically(path, markdown(material, chart).encode())
-            written.append(path)
+    written = []
+    for name, content in _files(report):
+        write_atomically(folder / name, content)
+        written.append(folder / name)
     return written
+
+
+def _files(report: Report) -> Iterator[tuple[str, bytes]]:
+    import vl_convert
+
+    for name, material, chart in _charts(report):
+        stem = f"{_slug(name)}-{chart.id}"
+        for number, variant in enumerate(chart.variants):
+            picture = f"{stem}-{_slug(variant.label)}" if number else stem
+            svg = to_svg(picture_spec(material, chart, variant))
+            yield f"{picture}.svg", svg.encode()
+            yield f"{picture}.png", bytes(vl_convert.svg_to_png(svg, scale=_SCALE))
+        yield f"{stem}.md", markdown(material, chart).encode()
+
+
+def _charts(report: Report) -> Iterator[tuple[str, Material, Chart]]:
+    for section in report.sections:
+        yield from ((section.material.study.name, section.material, chart) for chart in section.charts)
+    if report.comparison is not None and report.comparison.material is not None:
+        material = report.comparison.material
+        yield from (("comparison", material, chart) for chart in report.comparison.charts)
 
 
 def picture_spec(material: Material, chart: Chart, variant: Variant) -> Spec:
@@ -82,28 +99,6 @@ def markdown(material: Material, chart: Chart) -> str:
     if len(rows) > _ROWS_MAX:
         lines += ["", f"{len(rows) - _ROWS_MAX:,} more rows are in the analysis."]
     return "\n".join(lines) + "\n"
-
-
-def _parts(report: Report) -> Iterator[tuple[str, Material, Sequence[Chart]]]:
-    for section in report.sections:
-        yield section.material.study.name, section.material, section.charts
-    if report.comparison is not None and report.comparison.material is not None:
-        yield "comparison", report.comparison.material, report.comparison.charts
-
-
-def _write_pictures(path: Path, material: Material, chart: Chart, variant: Variant) -> list[Path]:
-    import vl_convert
-
-    svg = to_svg(picture_spec(material, chart, variant))
-    files = [path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.png")]
-    write_atomically(files[0], svg.encode())
-    write_atomically(files[1], bytes(vl_convert.svg_to_png(svg, scale=_SCALE)))
-    return files
-
-
-def _file_name(name: str, chart: Chart, variant: Variant) -> str:
-    suffix = "" if variant is chart.variants[0] else f"-{_slug(variant.label)}"
-    return f"{_slug(name)}-{chart.id}{suffix}"
 
 
 def _slug(text: str) -> str:

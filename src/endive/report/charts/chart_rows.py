@@ -1,36 +1,19 @@
-"""The rows that charts draw: one compact data set per table, shared by the charts of a study.
+"""The points that rows of charts belong to, and the compact form in which both travel to the page.
 
-Every number stands in the analysis, except prices (``endive.report.price``).
-
-A row carries the number of its point; the page joins it with the point's labels, as ``joined`` does here for pictures:
-``x`` (a number), ``xl``, ``s`` and ``f`` (labels of x, series and panel) and ``a0``, ``a1``, ... (labels of all axes).
+A row carries the number of its point; the page joins it with the point's labels, as ``Material.rows`` does for
+pictures: ``x`` (a number), ``xl``, ``s`` and ``f`` (labels of x, series and panel) and ``a0``, ... (of all axes).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from endive.report.axes import Layout
 from endive.report.reading import Row, Study
 
-DIGITS: Final = 5  # that matter; intervals are wider than that
-ALONE: Final = "all"  # the label of a series or panel that is the only one
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dataset:
-    """Columns of equal length; ``p`` is the index of the row's point in the study's list of points."""
-
-    columns: Mapping[str, list[Any]]
-
-    def __len__(self) -> int:
-        return len(self.columns["p"])
-
-    def to_json(self) -> dict[str, Any]:
-        """As the page reads it: texts by number, floats rounded, columns of nothing left out."""
-        return {name: _pack(values) for name, values in self.columns.items() if any(v is not None for v in values)}
+_DIGITS: Final = 5  # that matter; intervals are wider than that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +34,14 @@ class Points:
         layout = self.layout
         row: Row = {f"a{i}": self.labels[axis.key][place] for i, axis in enumerate(layout.axes)}
         for name, axis in (("xl", layout.x), ("s", layout.series), ("f", layout.panel)):
-            row[name] = ALONE if axis is None else self.labels[axis.key][place]
+            row[name] = "all" if axis is None else self.labels[axis.key][place]
         row["x"] = self.x[place]
         return row
+
+    def words(self, place: int, between: str = ", ", but: str = "") -> str:
+        """What sets a point apart; ``but`` is the key of an axis to leave out."""
+        labels = [(axis, self.labels[axis.key][place]) for axis in self.layout.axes if axis.key != but]
+        return between.join(f"{label} {axis.unit}" if axis.unit else axis.named(label) for axis, label in labels)
 
     def to_json(self) -> dict[str, Any]:
         """As the page reads it."""
@@ -76,33 +64,9 @@ def list_points(study: Study, layout: Layout) -> Points:
     )
 
 
-def make_dataset(points: Points, rows: Iterable[Row], columns: Sequence[str]) -> Dataset:
-    """A data set from rows of a table of the analysis; rows of points without figures are dropped."""
-    index = points.index()
-    kept = [row for row in rows if row["point"] in index]
-    values: dict[str, list[Any]] = {"p": [index[row["point"]] for row in kept]}
-    for name in columns:
-        values[name] = [row.get(name) for row in kept]
-    return Dataset(columns=values)
-
-
-def joined(points: Points, dataset: Dataset, selection: Mapping[str, str]) -> list[Row]:
-    """Rows with the labels of their points, in the order of x.
-
-    ``selection`` (axis key -> label) says which points; an axis that is not in it is free.
-    """
-    wanted = [
-        all(points.labels[key][place] == label for key, label in selection.items())
-        for place in range(len(points.numbers))
-    ]
-    names = [name for name in dataset.columns if name != "p"]
-    labels = {place: points.row(place) for place in range(len(points.numbers)) if wanted[place]}
-    rows = [
-        {**labels[place], **{name: dataset.columns[name][row] for name in names}}
-        for row, place in enumerate(dataset.columns["p"])
-        if wanted[place]
-    ]
-    return sorted(rows, key=lambda row: 0.0 if row["x"] is None else row["x"])
+def pack_columns(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """A data set as the page reads it: texts by number, floats rounded, columns of nothing left out."""
+    return {name: _pack(values) for name, values in columns.items() if any(value is not None for value in values)}
 
 
 def _pack(values: list[Any]) -> Any:
@@ -119,5 +83,5 @@ def _round(value: Any) -> Any:
         return int(value)
     if not isinstance(value, float):
         return value
-    short = float(f"{value:.{DIGITS}g}")
+    short = float(f"{value:.{_DIGITS}g}")
     return int(short) if short == int(short) and abs(short) < 1e15 else short

@@ -192,7 +192,7 @@ def _are_apart(material: Material, dataset: str, field: str) -> bool:
     series = material.layout.series
     if series is None:
         return False
-    columns = material.datasets[dataset].columns
+    columns = material.datasets[dataset]
     heights: dict[int, float] = {}
     for place, value in zip(columns["p"], columns[field], strict=True):
         heights[place] = heights.get(place, 0.0) + float(value or 0.0)
