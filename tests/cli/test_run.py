@@ -66,6 +66,14 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
         assert expected in lines
 
 
+@pytest.mark.parametrize("protocol", ["iceberg", "spec"])
+def test_an_answer_names_the_protocol(endive, simulation, config_path, protocol):
+    asked = ("run", config_path, "--set", f"commit.protocol={protocol}")
+
+    assert f"protocol {protocol}  config" in endive(*asked).stdout
+    assert protocol == json.loads(endive(*asked, "--json").stdout)["protocol"]
+
+
 def test_a_label_is_shown_instead_of_the_files_name(endive, simulation, config_path):
     answer = endive("run", config_path, "--set", 'experiment.label="[bold]mine"')
 
