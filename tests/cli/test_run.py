@@ -206,14 +206,6 @@ def test_every_problem_is_a_line_and_none_is_a_traceback(endive, simulation, con
     assert answer.stderr == (f"error: storage.[red]x = 1: unknown.\nerror: b is too large. {'Lower it. ' * 20}\n")
 
 
-def test_a_configuration_that_is_not_there_is_an_error(endive, tmp_path):
-    answer = endive("run", tmp_path / "missing.toml")
-
-    assert answer.exit_code == 2
-    assert answer.stderr.startswith("error: ")
-    assert "missing.toml" in answer.stderr
-
-
 @pytest.mark.parametrize(("failure", "code"), [(EngineError("too many"), 2), (KeyboardInterrupt(), 130)])
 def test_a_run_that_fails_leaves_nothing_behind(endive, simulation, config_path, tmp_path, failure, code):
     simulation.failure = failure
