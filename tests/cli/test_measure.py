@@ -71,6 +71,15 @@ def test_a_bucket_that_is_not_there_is_one_line_and_no_file(s3, tmp_path):
     assert not (tmp_path / "mine.toml").exists()
 
 
+def test_an_address_that_is_none_is_one_line(tmp_path):
+    pytest.importorskip("obstore")
+
+    result = invoke("measure", "store", "nowhere://x", "--yes", "--out", tmp_path / "mine.toml")
+
+    assert 2 == result.exit_code
+    assert "'nowhere://x' is not a store that can be opened" in result.stderr
+
+
 def test_a_catalog_is_measured_with_a_scratch_table_that_is_gone_afterwards(real_table, tmp_path):
     from pyiceberg.catalog import load_catalog
 
