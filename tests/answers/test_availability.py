@@ -116,12 +116,7 @@ def test_every_row_of_a_guides_decision_says_whether_it_can_be_had_and_the_hypot
         assert sorted(had) == had
 
 
-def test_what_is_hypothetical_is_offered_on_request_only_and_a_proposal_is_named():
-    base = base_of({"catalog": {"type": "service"}, "source": WRITERS})
-    had = [change.lever.had for change in changes_of(base)]
-
-    assert HYPOTHETICAL not in had
-    assert HYPOTHETICAL in [change.lever.had for change in changes_of(base, with_hypothetical=True)]
+def test_a_proposal_is_named():
     proposed = parse_config({"commit": {"protocol": "v4"}, "source": WRITERS})
     assert any("is proposed" in note for note in hypothetical_notes(proposed))
     assert not any(option.value is ANY and option.had == PROPOSED for option in OPTIONS)

@@ -6,14 +6,9 @@ import pytest
 from tests.answers.conftest import busy_config, regular
 
 from endive.answers import caveats
-from endive.answers.advice.advise import advise_on
 from endive.answers.caveats import Caveat, caveats_of, few_runs
-from endive.answers.compare import compare_configs
-from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
-from endive.answers.stories.explain import explain_run
-from endive.answers.variation import base_of
 from endive.config import parse_config
 from endive.config.slo import names_of
 from endive.config.unsaid import reading_unsaid
@@ -117,21 +112,6 @@ def test_few_runs_of_txns_that_retry_or_of_runs_that_differ_may_all_have_missed_
 
     assert (said is None) == (told is None)
     assert said is None or (told.endswith(said) if do_differ else said in told)
-
-
-def test_every_question_has_the_caveats_of_its_configuration(replicator):
-    base = base_of(busy_config(4))
-    key = "source.writers.arrivals.clients"
-    answers = {
-        "limit": find_limit(base, key, slo="writers.retries_mean <= 1", low=1, high=64, replicator=replicator),
-        "advise": advise_on(base, slo="success_rate >= 1 %", levers=("retries",), seeds=2, replicator=replicator),
-        "compare": compare_configs(base.config, base.with_values({key: 5}), seeds=2, replicator=replicator),
-        "explain": explain_run(base.config),
-    }
-
-    for question, answer in answers.items():
-        assert 1 == sum(FILES in text and "left out" in text for text in answer.caveats), question
-        assert 1 == sum(text.startswith(READING) and "Set read = 'table'" in text for text in answer.caveats), question
 
 
 def test_run_the_live_page_and_a_report_say_it_in_the_same_words(replicator):

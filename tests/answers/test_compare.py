@@ -27,13 +27,17 @@ def test_a_configuration_does_not_differ_from_itself():
     assert ("Both are the same simulation: every difference is zero.",) == found.notes
 
 
-def test_keys_and_figures_that_differ_are_told_with_their_direction():
-    found = compare(busy_config(), busy_config(clients=16), seeds=6)
-    by_figure = {str(row.subject): row.outcome for row in found.differences}
+@pytest.fixture(scope="module")
+def against_more_clients():
+    return compare(busy_config(), busy_config(clients=16), seeds=6)
 
-    assert (("source.writers.arrivals.clients", 8, 16),) == found.keys
+
+def test_keys_and_figures_that_differ_are_told_with_their_direction(against_more_clients):
+    by_figure = {str(row.subject): row.outcome for row in against_more_clients.differences}
+
+    assert (("source.writers.arrivals.clients", 8, 16),) == against_more_clients.keys
     assert (MORE, MORE) == (by_figure["writers.committed_per_s"], by_figure["writers.retries_mean"])
-    assert LESS == compare(busy_config(clients=16), busy_config(), seeds=6).differences[1].outcome
+    assert LESS == compare(busy_config(clients=16), busy_config()).differences[1].outcome
 
 
 def test_common_seeds_make_the_interval_of_a_difference_narrower_than_the_sum_of_both():
@@ -65,11 +69,10 @@ def test_a_difference_is_that_of_all_txns_and_its_doubt_that_between_seeds(monke
     assert (10.0, 10.0 - 2.4841377, 10.0 + 2.4841377) == pytest.approx((found.value, found.low, found.high))
 
 
-def test_the_page_holds_every_figure_and_nothing_from_elsewhere():
-    found = compare(busy_config(), busy_config(clients=16))
-    page = comparison_page(found)
+def test_the_page_holds_every_figure_and_nothing_from_elsewhere(against_more_clients):
+    page = comparison_page(against_more_clients)
 
-    assert page.count("<tr>") == 2 + len(found.keys) + len(found.differences)
+    assert page.count("<tr>") == 2 + 1 + len(against_more_clients.differences)
     assert "http" not in page
 
 
@@ -87,9 +90,3 @@ def test_folders_of_runs_are_compared_and_another_model_is_refused(tmp_path):
 
     assert [] == json.loads(same.stdout)["keys"]
     assert (2, True) == (refused.exit_code, "was made by model version 1" in refused.stderr)
-
-
-def test_nothing_to_compare_with_is_an_error(tmp_path):
-    answer = CliRunner().invoke(app, ["compare", str(tmp_path / "a.toml")])
-
-    assert (2, True) == (answer.exit_code, "Nothing to compare with" in answer.stderr)

@@ -1,6 +1,5 @@
-"""Delta Lake in every command: its own words, and none of Iceberg's."""
+"""Delta Lake in the answers: its levers and caveats, and a load that is taken from one format to the other."""
 
-import re
 import tomllib
 
 import pytest
@@ -11,8 +10,6 @@ from endive.answers.caveats import caveats_of_config
 from endive.answers.variation import base_of
 from endive.cli.main import app
 from endive.config import apply_overrides, parse_config
-from endive.config.reading.recipe import recipes
-from endive.formats.iceberg import words as iceberg
 
 FILE = """
 [simulation]
@@ -33,30 +30,6 @@ runtime = {distribution = "fixed", ms = 2000.0}
 operation_types = {merge = 1.0}
 read = "table"
 """
-OTHERS = {
-    "Azure, OPTIMIZE": {
-        "storage.provider": "azure",
-        "delta.log_retention_ms": "5s",
-        "source.stream.operation_types": {"blind_append": 0.5, "append_after_read": 0.5},
-        "source.statement.operation_types": {"merge": 0.5, "optimize": 0.5},
-    },
-    "delta-rs": {"delta.client": "delta_rs"},
-    "DynamoDB": {"catalog.type": "dynamodb"},
-}
-# What only Iceberg has. Snapshots are Delta's too; their ids, lists and expiry are not.
-WORDS = "iceberg|manifest|rest catalog|sequence number|validation ?exception|snapshot[_ ](id|list|log|expir)"
-NAMES = "|".join([r"metadata(\.json| file|_file| write| read)", *iceberg.KINDS, *iceberg.OVERWRITE_FORMS])
-FOREIGN = re.compile(f"{WORDS}|{NAMES}", re.IGNORECASE)
-ALWAYS = {"run": ("run", "FILE", "--seeds", "2", "--bill"), "explain": ("explain", "FILE", "--blame")}
-ONCE = {
-    "advise": ("advise", "FILE", "--seeds", "2"),
-    "limit": ("limit", "FILE", "--vary", "source.stream.arrivals.clients", "--seeds", "2", "--to", "4"),
-    "compare": ("compare", "FILE", "--set", "delta.checkpoint_interval=50", "--seeds", "2"),
-    "config show": ("config", "show", "FILE"),
-    "config check": ("config", "check", "FILE"),
-}
-CASES = {f"{name}: {where}": (told, OTHERS[where]) for name, told in ALWAYS.items() for where in OTHERS}
-CASES |= {name: (told, next(iter(OTHERS.values()))) for name, told in ONCE.items()}
 
 
 @pytest.fixture
@@ -70,41 +43,6 @@ def ask(*arguments):
     answered = CliRunner().invoke(app, list(map(str, arguments)))
     assert "Traceback" not in answered.output
     return answered
-
-
-def foreign_words(text):
-    return [match[0] for match in FOREIGN.finditer(text)]
-
-
-@pytest.mark.parametrize(("command", "changes"), CASES.values(), ids=CASES)
-def test_a_command_answers_in_the_words_of_the_format(command, changes, file):
-    file.write_text(parse_config(apply_overrides(tomllib.loads(FILE), changes)).to_toml(), encoding="utf-8")
-
-    answered = ask(*(file if each == "FILE" else each for each in command))
-
-    assert [] == foreign_words(answered.output)
-    assert 0 == answered.exit_code or command[0] == "limit", answered.output
-
-
-def test_the_report_of_a_run_has_the_words_of_the_format(file, tmp_path):
-    ask("run", file, "--seed", "1", "--out", tmp_path / "run")
-    told = ask("report", tmp_path / "run").output
-    page = (tmp_path / "run.html").read_text(encoding="utf-8")
-    text = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
-
-    assert [] == foreign_words(told + text)
-    assert "blind_append" in text
-
-
-@pytest.mark.parametrize("recipe", [name for name in recipes() if name.startswith("delta")])
-def test_a_recipe_of_delta_has_the_words_of_the_format(recipe):
-    assert [] == foreign_words(ask("recipes", recipe).output)
-
-
-def test_words_of_the_other_format_are_seen():
-    told = ask("explain", "experiments/quickstart.toml").output
-
-    assert {"manifest", "fast_append"} <= set(foreign_words(told))
 
 
 def test_the_same_load_in_the_other_format_and_back():

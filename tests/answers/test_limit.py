@@ -4,7 +4,6 @@ from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
-from benchmarks.limit import grid_answer, questions
 from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers import limit
@@ -42,18 +41,10 @@ def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_on
 
 
 def test_where_more_helps_the_smallest_value_is_asked_for():
-    found = ask("source.*.retry", "writers.success_rate >= 99 %", low=0, high=16)
+    found = ask("source.*.retry", "writers.success_rate >= 99 %", low=0, high=16, seeds_max=32)
 
     assert SMALLEST == found.which
     assert 0 < found.low <= found.value <= found.high < 16
-
-
-@pytest.mark.slow
-def test_load_scales_every_source_at_once(of_clients):
-    found = ask("load", "writers.retries_mean <= 0.5", tolerance=0.3)
-
-    assert not found.is_whole
-    assert 8 * found.low <= of_clients.high + 1
 
 
 @pytest.mark.parametrize(
@@ -73,12 +64,9 @@ def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options,
     assert problem in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("key", "low", "high"),
-    [pytest.param(CLIENTS, 1, 64, marks=pytest.mark.slow), ("catalog.latency_ms", 1.0, 2_000.0)],
-)
-def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not(key, low, high):
-    found = ask(key, "writers.retries_mean <= 0.5", low=low, high=high, tolerance=0.3)
+def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not():
+    slo, ends = "writers.retries_mean <= 0.5", {"low": 1.0, "high": 2_000.0}
+    found = ask("catalog.latency_ms", slo, **ends, tolerance=0.3, seeds_max=16)
     points = {point.value: point for point in found.points}
     beyond = min(value for value in points if value > found.value)
 
@@ -88,7 +76,8 @@ def test_the_answer_is_the_last_value_that_holds_and_not_the_first_that_does_not
 def test_every_value_is_judged_with_99_percent_intervals():
     with Replicator(processes=1) as replicator:
         base = base_of(busy_config())
-        found = find_limit(base, CLIENTS, slo="writers.retries_mean <= 0.5", low=6, high=12, replicator=replicator)
+        slo, options = "writers.retries_mean <= 0.5", {"low": 6, "high": 12, "seeds_max": 16}
+        found = find_limit(base, CLIENTS, slo=slo, replicator=replicator, **options)
         for point in found.points:
             config = base.with_values({CLIENTS: int(point.value)})
             seeds = range(config.simulation.seed, config.simulation.seed + point.seeds)
@@ -110,7 +99,7 @@ def test_too_few_txns_to_tell_are_not_taken_for_a_no():
 def test_the_caveats_are_those_of_the_value_that_is_answered(monkeypatch):
     told = []
     monkeypatch.setattr(limit, "caveats_of", lambda config, samples, _: told.append((config, samples)) or ())
-    found = ask(CLIENTS, "writers.retries_mean <= 0.5")
+    found = ask(CLIENTS, "writers.retries_mean <= 0.5", seeds_max=16)
     ((config, samples),) = told
 
     assert (found.value, found.value) == (config.sources[0].arrivals.clients, found.low)
@@ -122,16 +111,6 @@ def test_a_search_that_may_not_go_on_says_so():
 
     assert any(note.startswith("Stopped after") for note in found.notes)
     assert found.low <= found.value <= found.high
-
-
-@pytest.mark.slow
-def test_the_interval_holds_the_answer_of_a_grid():
-    base, key, slo = questions()[6]
-    with Replicator(processes=1) as replicator:
-        found = find_limit(base, key, slo=slo)
-        answer = grid_answer(base, key, slo, found, replicator, grid_seeds=20)
-
-    assert found.low <= answer <= found.high
 
 
 def test_a_schedule_that_only_dodges_another_is_told_to_be_no_limit():

@@ -3,8 +3,7 @@
 import pytest
 from tests.answers.conftest import busy_config, regular
 
-from endive.answers.advice.levers import AVAILABLE, HYPOTHETICAL, LEVERS, NEEDS, changes_of
-from endive.answers.advice.offers import partition_predicate
+from endive.answers.advice.levers import HYPOTHETICAL, LEVERS, changes_of
 from endive.answers.variation import base_of
 from endive.config.rules.key_effects import DELTA
 
@@ -14,10 +13,8 @@ def offered(config, *names, **options):
     return [(change.lever.name, change.config) for change in found]
 
 
-def test_every_lever_has_a_name_of_its_own_and_says_what_it_gives_up_and_how_it_can_be_had():
+def test_every_lever_has_a_name_of_its_own_in_its_format():
     assert len(LEVERS) == len({(lever.name, lever.of) for lever in LEVERS})
-    assert all(lever.gives_up and lever.how for lever in LEVERS)
-    assert {AVAILABLE, NEEDS, HYPOTHETICAL} == {lever.had for lever in LEVERS}
 
 
 def test_every_offer_is_another_configuration():
@@ -127,12 +124,12 @@ def test_a_job_with_partial_progress_may_use_one_thread_or_make_one_commit():
 
 
 @pytest.mark.parametrize(
-    ("read", "has_partitions", "keys"),
-    [("table", True, [{'source."merge".read': "partitions"}]), ("partitions", True, []), ("table", False, [])],
+    ("read", "has_partitions", "found"),
+    [("table", True, ["partitions"]), ("partitions", True, []), ("table", False, [])],
 )
-def test_a_predicate_is_offered_to_a_statement_that_read_all_of_a_table_with_partitions(read, has_partitions, keys):
+def test_a_predicate_is_offered_to_a_statement_that_read_all_of_a_table_with_partitions(read, has_partitions, found):
     partitions = {"partitions": {"enabled": True, "num_partitions": 10}} if has_partitions else {}
     source = regular("merge", "1h", "validated_overwrite", read=read)
-    base = base_of({"catalog": {"type": "cas", **partitions}, "source": [source]})
+    offers = offered({"catalog": {"type": "service", **partitions}, "source": [source]}, "predicate")
 
-    assert keys == [dict(offer.keys) for offer in partition_predicate(base)]
+    assert found == [config.sources[0].read for _, config in offers]

@@ -35,10 +35,3 @@ def test_damage_is_named_with_what_mends_it_and_ends_with_1(tmp_path: Path) -> N
     assert 1 == found.exit_code
     assert "is damaged: it has 4 bytes of" in found.stderr
     assert f"Mend study one: endive sweep STUDY --out {folder} --repair" in found.stdout
-
-
-def test_a_folder_of_something_else_ends_with_2(tmp_path: Path) -> None:
-    found = CliRunner().invoke(app, ["check", str(tmp_path)])
-
-    assert 2 == found.exit_code
-    assert "is not the folder of a sweep" in found.stderr

@@ -2,6 +2,7 @@
 
 import shlex
 
+import pytest
 import typer
 import typer.core
 from typer.testing import CliRunner
@@ -30,8 +31,23 @@ def test_a_shell_can_complete_commands():
     assert (0, "analyze\n") == (answer.exit_code, answer.stdout)
 
 
-def test_an_unknown_command_ends_with_code_two(endive):
-    assert endive("simulate").exit_code == 2
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("simulate", "No such command 'simulate'"),
+        ("run DIR/missing.toml", "missing.toml"),
+        ("compare DIR/a.toml", "Nothing to compare with"),
+        ("check DIR", "is not the folder of a sweep"),
+        ("replay DIR", "is not a folder that endive observe wrote"),
+        ("measure store memory:/// --out DIR/mine.toml", "Nobody is there to be asked. Give --yes if that may be"),
+    ],
+)
+def test_a_command_that_cannot_be_done_ends_with_code_two_and_writes_nothing(endive, tmp_path, command, told):
+    answer = endive(*command.replace("DIR", str(tmp_path)).split())
+
+    assert (2, "") == (answer.exit_code, answer.stdout)
+    assert told in answer.stderr
+    assert [] == list(tmp_path.iterdir())
 
 
 def test_every_command_and_option_is_described_by_a_sentence_and_arguments_are_capitals():

@@ -71,14 +71,6 @@ def test_a_bucket_that_is_not_there_is_one_line_and_no_file(s3, tmp_path):
     assert not (tmp_path / "mine.toml").exists()
 
 
-def test_nothing_is_done_without_being_asked(tmp_path):
-    result = invoke("measure", "store", "memory:///", "--out", tmp_path / "mine.toml")
-
-    assert 2 == result.exit_code
-    assert "Nobody is there to be asked. Give --yes if that may be done." in result.stderr
-    assert not (tmp_path / "mine.toml").exists()
-
-
 def test_an_address_that_is_none_is_one_line(tmp_path):
     pytest.importorskip("obstore")
 

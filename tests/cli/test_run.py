@@ -66,6 +66,14 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
         assert expected in lines
 
 
+@pytest.mark.parametrize("protocol", ["iceberg", "spec"])
+def test_an_answer_names_the_protocol(endive, simulation, config_path, protocol):
+    asked = ("run", config_path, "--set", f"commit.protocol={protocol}")
+
+    assert f"protocol {protocol}  config" in endive(*asked).stdout
+    assert protocol == json.loads(endive(*asked, "--json").stdout)["protocol"]
+
+
 def test_a_label_is_shown_instead_of_the_files_name(endive, simulation, config_path):
     answer = endive("run", config_path, "--set", 'experiment.label="[bold]mine"')
 
@@ -196,14 +204,6 @@ def test_every_problem_is_a_line_and_none_is_a_traceback(endive, simulation, con
     assert answer.exit_code == 2
     assert answer.stdout == ""
     assert answer.stderr == (f"error: storage.[red]x = 1: unknown.\nerror: b is too large. {'Lower it. ' * 20}\n")
-
-
-def test_a_configuration_that_is_not_there_is_an_error(endive, tmp_path):
-    answer = endive("run", tmp_path / "missing.toml")
-
-    assert answer.exit_code == 2
-    assert answer.stderr.startswith("error: ")
-    assert "missing.toml" in answer.stderr
 
 
 @pytest.mark.parametrize(("failure", "code"), [(EngineError("too many"), 2), (KeyboardInterrupt(), 130)])

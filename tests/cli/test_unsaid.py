@@ -4,7 +4,7 @@ import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.config import load_simulation_config
-from endive.config.unsaid import reading_unsaid
+from endive.config.unsaid import overlap_unsaid, reading_unsaid
 from endive.report import page
 
 MERGE = """
@@ -40,11 +40,10 @@ def merge(tmp_path):
 
 
 @pytest.fixture
-def sentence(merge):
-    text = reading_unsaid(load_simulation_config(merge).to_dict())
-    assert text is not None
-    assert "Set read = 'table'" in text
-    return text
+def sentences(merge):
+    """What the merge reads, and which files it touches."""
+    plain = load_simulation_config(merge).to_dict()
+    return reading_unsaid(plain), overlap_unsaid(plain)
 
 
 def words(text):
@@ -52,24 +51,26 @@ def words(text):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_that_answers_says_so(endive, merge, sentence, command):
+def test_every_command_that_answers_says_so_once(endive, merge, sentences, command):
     result = endive(*(merge if word == "CONFIG" else word for word in COMMANDS[command]))
+    told = words(result.stdout + result.stderr)
 
-    assert sentence in words(result.stdout + result.stderr)
+    assert "Set read = 'table'" in sentences[0]
+    assert [1, 1] == [told.count(sentence) for sentence in sentences]
 
 
-def test_the_report_of_a_run_says_so_on_the_page_and_in_the_terminal(endive, merge, sentence, tmp_path):
+def test_the_report_of_a_run_says_so_on_the_page_and_in_the_terminal(endive, merge, sentences, tmp_path):
     endive("run", merge, "--seeds", "1", "--out", tmp_path / "out")
     result = endive("report", tmp_path / "out")
 
-    assert f"warning: {sentence}" in words(result.stdout)
-    assert sentence.partition(".")[0] in (tmp_path / "out.html").read_text()
+    assert f"warning: {sentences[0]}" in words(result.stdout)
+    assert sentences[0].partition(".")[0] in (tmp_path / "out.html").read_text()
 
 
-def test_the_report_of_a_study_says_so_below_its_answer(endive, sentence, tmp_path, monkeypatch):
+def test_the_report_of_a_study_says_so_below_its_answer(endive, sentences, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "bundle", lambda: "window.vegaEmbed = null;")
-    warning = {"study": "study", "warning": "unsaid_reading", "value": 1.0, "text": sentence}
+    warning = {"study": "study", "warning": "unsaid_reading", "value": 1.0, "text": sentences[0]}
     study = SyntheticStudy("study", {"load_per_s": (1, 2, 4)}, has_groups=False)
     folder = write_synthetic(tmp_path / "out", study, warnings=[warning])
 
-    assert f"warning: {sentence}" in words(endive("report", folder).stdout)
+    assert f"warning: {sentences[0]}" in words(endive("report", folder).stdout)

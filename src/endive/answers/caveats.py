@@ -164,8 +164,9 @@ def few_runs(total: Mapping[str, Any], runs: int, *, do_differ: bool = False) ->
 def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: Replicator | None) -> list[Caveat]:
     """What was read, files that are touched: unsaid, the success is an upper bound; how low it may be is simulated."""
     plain = config.to_dict()
+    where_read = _with(config, {f'source."{name}".read': "table" for name in reading_sources(plain)})
     rows: tuple[tuple[str | None, Sequence[str], SimulationConfig | None, str], ...] = (
-        (reading_unsaid(plain), reading_sources(plain), _where_tables_are_read(config), "If the table was read"),
+        (reading_unsaid(plain), reading_sources(plain), where_read, "If the table was read"),
         (overlap_unsaid(plain), failing_sources(plain), _where_all_meet(config), "If they always met"),
         (
             partitions_unsaid(plain),
@@ -183,11 +184,6 @@ def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: 
         if text is not None:
             caveats.append(Caveat(text, weight, f"{words}: {extent}." if extent else ""))
     return caveats
-
-
-def _where_tables_are_read(config: SimulationConfig) -> SimulationConfig | None:
-    """The same, where whoever does not say what it read has read the table."""
-    return _with(config, {f'source."{name}".read': "table" for name in reading_sources(config.to_dict())})
 
 
 def _where_all_meet(config: SimulationConfig) -> SimulationConfig | None:

@@ -15,7 +15,6 @@ import numpy as np
 from endive.answers.sample import Sample
 from endive.objectives import Estimate, Objective, Subject, Verdict, field_at, judge
 from endive.objectives.intervals import (
-    Floats,
     events_estimate,
     percentile_estimate,
     rate_estimate,
@@ -55,9 +54,9 @@ def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float =
     parts = [sample.slice(subject.scope, subject.name) for sample in samples]
     path = subject.field.path
     if path[0].endswith("_latency_ms") and path[1] != "mean":
-        return percentile_estimate(
-            [_latencies_ms(part, path[0]) for part in parts], float(path[1].removeprefix("p")), confidence
-        )
+        column = "commit_us" if path[0] == "commit_latency_ms" else "total_us"
+        runs = [np.asarray(getattr(part, column), np.float64) / 1000.0 for part in parts]
+        return percentile_estimate(runs, float(path[1].removeprefix("p")), confidence)
     if path == ("success_rate",):
         return success_estimate(parts, confidence)
     if subject.field.is_of_data:
@@ -140,11 +139,6 @@ def pooled_figures(samples: Sequence[Sample], scope: str, name: str) -> dict[str
 def pooled_window(windows: Sequence[Window]) -> Window:
     """A window as long as several together."""
     return Window(duration_us=sum(window.length_us for window in windows), warmup_us=0, cooldown_us=0)
-
-
-def _latencies_ms(part: Slice, which: str) -> Floats:
-    latencies_us = part.commit_us if which == "commit_latency_ms" else part.total_us
-    return np.asarray(latencies_us, np.float64) / 1000.0
 
 
 def _ratio(path: Path, figures: Sequence[dict[str, Any]], windows: Sequence[Window], confidence: float) -> Estimate:

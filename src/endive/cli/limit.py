@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -64,7 +65,11 @@ def limit(
     }
     if choice is not None:
         turns = find_limits(turns_of(config, choice, parse_overrides(overrides or [])), number, **options)
-        answer = {"choice": choice, "key": number, "limits": [_turn_json(turn, found) for turn, found in turns]}
+        limits = [
+            {"value": turn.name, **({"problem": found} if isinstance(found, str) else limit_json(found))}
+            for turn, found in turns
+        ]
+        answer = {"choice": choice, "key": number, "limits": limits}
     else:
         single = find_limit(base_of(config, overrides or []), number, **options)
         answer = limit_json(single)
@@ -76,11 +81,6 @@ def limit(
         _print_turns(choice, number, turns)
     else:
         _print(single)
-
-
-def _turn_json(turn: Turn, found: Limit | str) -> dict[str, Any]:
-    own = {"problem": found} if isinstance(found, str) else limit_json(found)
-    return {"value": turn.name, **own}
 
 
 def _print_turns(choice: str, number: str, turns: tuple[tuple[Turn, Limit | str], ...]) -> None:
@@ -124,17 +124,13 @@ def limit_json(found: Limit) -> dict[str, Any]:
 def _number(text: str | None, option: str) -> float | None:
     if text is None:
         return None
-    try:
-        return int(text.replace("_", ""))
-    except ValueError:
-        pass
-    try:
-        return float(text.replace("_", ""))
-    except ValueError:
-        duration_ms = parse_duration_ms(text)
-        if duration_ms is None:
-            raise ObjectiveError(f"{option} '{text}' is not a number. Write, for example, 100 or 5s.") from None
-        return duration_ms
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text.replace("_", ""))
+    duration_ms = parse_duration_ms(text)
+    if duration_ms is None:
+        raise ObjectiveError(f"{option} '{text}' is not a number. Write, for example, 100 or 5s.")
+    return duration_ms
 
 
 def _print(found: Limit) -> None:

@@ -15,7 +15,7 @@ from rich.text import Text
 from endive.answers.run_answer import outcome_text
 from endive.cli.console import print_line, stdout
 from endive.cli.tables import new_table, print_warnings, rate, total_tables
-from endive.objectives import MET, NOT_MET, Verdict, duration_text, field_at
+from endive.objectives import MET, NOT_MET, duration_text, field_at
 from endive.objectives.names import SOURCE, TABLE
 from endive.objectives.verdict_text import NOTHING, describe_verdict, interval_text, share_digits
 
@@ -37,21 +37,16 @@ def print_answer(answer: RunAnswer, document: Mapping[str, Any]) -> None:
         console.print(parts_table(answer, TABLE, "Every table"))
     if streams := stream_table(answer):
         console.print(streams)
-    print_verdict(answer.verdict)
+    verdict = answer.verdict
+    style = _COLOURS.get(verdict.outcome, "bold yellow")
+    console.print(Text.assemble("objective  ", verdict.objective.text, ": ", (verdict.outcome, style)), soft_wrap=True)
+    for each in verdict.decisive:
+        print_line(f"  {describe_verdict(each)}")
     for sentence in answer.why:
         print_line(f"why  {sentence}")
     for part in total_tables(document):
         console.print(part)
     print_warnings(console, document["warnings"])
-
-
-def print_verdict(verdict: Verdict) -> None:
-    """Whether the objective is met, and the comparisons that decide it."""
-    console = stdout()
-    style = _COLOURS.get(verdict.outcome, "bold yellow")
-    console.print(Text.assemble("objective  ", verdict.objective.text, ": ", (verdict.outcome, style)), soft_wrap=True)
-    for part in verdict.decisive:
-        print_line(f"  {describe_verdict(part)}")
 
 
 def parts_table(answer: RunAnswer, scope: str, title: str) -> Table:

@@ -6,7 +6,6 @@ The comparisons are made in ``endive.verification``, the pages from them in ``en
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -22,7 +21,7 @@ from endive.cli.tables import new_table
 from endive.errors import ConfigError
 
 if TYPE_CHECKING:
-    from endive.verification import Check, Options, Outcome, Suite
+    from endive.verification import Check, Outcome, Suite
 
 EXIT_WRONG: Final = 1
 EXIT_NOTHING_RAN: Final = 3
@@ -60,7 +59,7 @@ def verify(
     Ends with 0 if nothing is wrong, 1 if something is, 2 if it was asked wrongly, 3 if a suite could not run at all: it
     says why and what to do about it, and the others still run.
     """
-    from endive.verification import Options, find_suite, suites_here
+    from endive.verification import Options, find_suite, run_suite, suites_here
 
     if suite == _DATASET or folder is not None:
         _verify_dataset(suite, folder, as_json, every)
@@ -75,13 +74,20 @@ def verify(
         from endive.verification.pages import PageFolder
 
         pages = PageFolder(out)  # the place is tried before anything runs
-    outcomes = []
-    for outcome in _run(chosen, options):
-        outcomes.append(outcome)
-        if not as_json:
+    outcomes: list[Outcome] = []
+    for each in chosen:
+        with shown_step() as tell:
+            found = run_suite(each, options, tell=tell)
+        for outcome in found if not as_json else ():
             _print(outcome, every)
+        outcomes += found
     if pages is not None:
         pages.write(outcomes)
+    _finish(outcomes, as_json, out)
+
+
+def _finish(outcomes: list[Outcome], as_json: bool, out: Path | None) -> None:
+    """What all of it says, and the code that the command ends with."""
     if as_json:
         print_json(verification_dict(outcomes))
     else:
@@ -108,13 +114,9 @@ def _verify_dataset(suite: str | None, folder: Path | None, as_json: bool, every
     with session_on_demand("endive verify") as session, shown_step() as tell:
         tell("deriving every figure from txns")
         outcome = check_dataset(folder, session)
-    if as_json:
-        print_json(verification_dict([outcome]))
-    else:
+    if not as_json:
         _print(outcome, every)
-        _print_verdict([outcome], None)
-    if not outcome.holds:
-        raise typer.Exit(EXIT_WRONG)
+    _finish([outcome], as_json, None)
 
 
 def verification_dict(outcomes: list[Outcome]) -> dict[str, Any]:
@@ -142,15 +144,6 @@ def _existing(folder: Path | None) -> Path | None:
             "iceberg-spark-runtime-3.5_2.12 and iceberg-aws-bundle, or leave the option out to fetch the jars by Maven."
         )
     return folder
-
-
-def _run(chosen: list[Suite], options: Options) -> Iterator[Outcome]:
-    from endive.verification import run_suite
-
-    for suite in chosen:
-        with shown_step() as tell:
-            outcomes = run_suite(suite, options, tell=tell)
-        yield from outcomes
 
 
 # ---- what is shown -----------------------------------------------------------------------------------

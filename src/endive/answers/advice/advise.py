@@ -124,7 +124,7 @@ def advise_on(
         raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
     with replicator or Replicator() as running:
         asked = _Asked(base, slo, seeds, running)
-        if levers is None and not asked.is_about_lateness:
+        if levers is None and asked.subject.field.path[0] not in ("freshness_ms", "stale_share"):
             changes = [change for change in changes if change.lever.removes != LATENESS]
         enough = len(take_enough(running, base.config, objective)) if may_double(asked.before) else seeds
         now = asked.advice((), base.config, "as it is", {}, max(seeds, enough))
@@ -152,12 +152,9 @@ class _Asked:
         first = base.config.simulation.seed
         self.seeds = range(first, first + count)
         self.before = replicator.samples(base.config, self.seeds)
-        self.subject, self.sign = _advise_on(judge_samples(objective_of(base.config, slo), self.before))
-
-    @property
-    def is_about_lateness(self) -> bool:
-        """Whether the figure is how late data are."""
-        return self.subject.field.path[0] in ("freshness_ms", "stale_share")
+        part = judge_samples(objective_of(base.config, slo), self.before).decisive[0]
+        is_upward = (part.comparison.sign[0] == ">") != isinstance(part.comparison.left, Constant)
+        self.subject, self.sign = part.subject, 1.0 if is_upward else -1.0
 
     def of(self, change: Change) -> Advice:
         return self.advice((change.lever,), change.config, change.offer.words, change.offer.keys)
@@ -185,13 +182,6 @@ class _Asked:
     def samples(self, config: SimulationConfig, count: int | None = None) -> list[Sample]:
         first = self.seeds[0]
         return self.replicator.samples(config, range(first, first + (count or len(self.seeds))))
-
-
-def _advise_on(verdict: Verdict) -> tuple[Subject, float]:
-    """The figure of the first decisive comparison, and the direction in which it should go."""
-    part = verdict.decisive[0]
-    is_upward = (part.comparison.sign[0] == ">") != isinstance(part.comparison.left, Constant)
-    return part.subject, 1.0 if is_upward else -1.0
 
 
 # --- the smallest step --------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What each lever sets: one function for each, which looks at a configuration and names the keys it would change.
 
-A lever that makes no sense there offers nothing; one that the configuration refuses is left out by
+A lever that makes no sense there offers nothing; what the configuration refuses, or has already, is left out by
 ``endive.answers.advice.levers``, which says what a lever takes, what it gives up and whether it can be had.
 """
 
@@ -252,14 +252,13 @@ def catalog_cache(base: Base) -> Offers:
 def partition_predicate(base: Base) -> Offers:
     """A statement that names its partitions has not read the others."""
     for source in base.config.sources:
-        if _does(source, *OVERWRITES) and source.read == "table" and base.config.catalog.partitions.enabled:
+        if _does(source, *OVERWRITES) and source.read == "table":
             yield _set(source, "a static predicate on the partition column", read="partitions")
 
 
-def no_merging(base: Base) -> Offers:
+def no_merging(_: Base) -> Offers:
     """Manifests stay as they were written."""
-    if base.config.commit.merging != "off":
-        yield Offer("manifests are not merged", {"commit.merging": "off"})
+    yield Offer("manifests are not merged", {"commit.merging": "off"})
 
 
 def expiry(base: Base) -> Offers:
@@ -301,20 +300,18 @@ def queued_commits(base: Base) -> Offers:
 def kept_table(base: Base) -> Offers:
     """A writer that stays and keeps its table; a batch job would have to become a service for that."""
     for source in base.config.sources:
-        if source.arrivals.kind in STAYING and not source.keeps_table:
+        if source.arrivals.kind in STAYING:
             yield _set(source, "the table is kept", keeps_table=True)
 
 
-def inlined_metadata(base: Base) -> Offers:
+def inlined_metadata(_: Base) -> Offers:
     """A catalog that stores table metadata itself."""
-    if not base.config.catalog.table_metadata_inlined:
-        yield Offer("metadata inlined in the catalog", {"catalog.table_metadata_inlined": True})
+    yield Offer("metadata inlined in the catalog", {"catalog.table_metadata_inlined": True})
 
 
-def appended_lists(base: Base) -> Offers:
+def appended_lists(_: Base) -> Offers:
     """Manifest lists that are appended to."""
-    if base.config.transaction.manifest_list_mode == "rewrite":
-        yield Offer("manifest lists appended to (ML+)", {"transaction.manifest_list_mode": "append"})
+    yield Offer("manifest lists appended to (ML+)", {"transaction.manifest_list_mode": "append"})
 
 
 def faster_store(base: Base) -> Offers:

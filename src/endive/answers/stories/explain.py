@@ -125,13 +125,6 @@ def explain_run(
     )
 
 
-def _values_there_are(records: Records) -> str:
-    """The words that a run's txns have, for who asked for others."""
-    rows = records.columns("kind", "status")
-    told = (f"{name}: {', '.join(sorted({row[name] for row in rows}))}" for name in ("kind", "status"))
-    return f"There are {'; '.join(told)}."
-
-
 def chosen_txns(records: Records, *, txn: int | None, worst: int | None, where: str | None) -> list[Mapping[str, Any]]:
     """The txns that are asked for: one by its id, or the worst (failed, then slow), among those a condition chooses."""
     if txn is not None:
@@ -142,7 +135,9 @@ def chosen_txns(records: Records, *, txn: int | None, worst: int | None, where: 
     if where is not None:
         rows = [rows[place] for place in _matching(records, where)]
         if not rows:
-            raise ObjectiveError(f'--where "{where}": no txn of the run is like that. {_values_there_are(records)}')
+            every = records.columns("kind", "status")
+            told = (f"{name}: {', '.join(sorted({row[name] for row in every}))}" for name in ("kind", "status"))
+            raise ObjectiveError(f'--where "{where}": no txn of the run is like that. There are {"; ".join(told)}.')
     ended = [row for row in rows if row["commit_latency_ms"] is not None]
     ranked = sorted(
         ended or rows,

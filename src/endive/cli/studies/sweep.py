@@ -85,7 +85,7 @@ def sweep(
     is complete but runs in it failed.
     """
     from endive.pipeline import PlannedStudy, SweepFolder
-    from endive.pipeline.dataset.dataset_table import write_table
+    from endive.pipeline.dataset.dataset_table import check_table_name, write_table
     from endive.pipeline.spark.session import PYTHON_JOBS, session_on_demand, with_workers
 
     settings = worker_settings(PYTHON_JOBS, engine, conf)
@@ -96,7 +96,9 @@ def sweep(
     if out is None:
         raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
     if table is not None:
-        _check_table(table, detail)
+        check_table_name(table)
+        if detail is Detail.RUNS:
+            raise OutputError(f"--table {table} is of txns, and --detail runs keeps none.")
     if not yes:
         planned.refuse_if_large()
     if not quiet:
@@ -125,14 +127,6 @@ def worker_settings(settings: Mapping[str, str], engine: Engine, conf: Sequence[
     from endive.pipeline.spark.session import SIMULATIONS, parse_conf
 
     return {**settings, **(SIMULATIONS if engine is not Engine.REFERENCE else {}), **parse_conf(conf or [])}
-
-
-def _check_table(name: str, detail: Detail) -> None:
-    from endive.pipeline.dataset.dataset_table import check_table_name
-
-    check_table_name(name)
-    if detail is Detail.RUNS:
-        raise OutputError(f"--table {name} is of txns, and --detail runs keeps none.")
 
 
 def sweep_study(
