@@ -12,18 +12,14 @@ worktree; its ``src`` is what its processes import.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring import ROOT, Config, Figures, machine, run_once, table, warm_up
+from benchmarks.measuring import ROOT, Config, Figures, in_own_process, machine, run_once, table, warm_up
 
-MODULE = "benchmarks.before_after"
 CASES = ("append", "parquet", "merge-4", "merge-60", "in-flight", "what-if", "cold", "cached")
 
 
@@ -97,17 +93,6 @@ def what_if() -> Figures:
     return {"cpu_s": time.process_time() - start_s, "txns": result.statistics.n_txns}
 
 
-def in_tree(tree: Path, case: str, minutes: float, runs: int, cache: str) -> Figures:
-    """One case in a process of its own that imports the checkout at ``tree``."""
-    environment = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}", "ENDIVE_CACHE_DIR": cache}
-    task = json.dumps([case, minutes, runs])
-    done = subprocess.run(
-        [sys.executable, "-m", MODULE, "--task", task], env=environment, cwd=ROOT, check=True, capture_output=True
-    )
-    figures: Figures = json.loads(done.stdout.splitlines()[-1])
-    return figures
-
-
 def main() -> None:
     """Print one line per case."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -115,11 +100,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(CASES), help=f"some of {','.join(CASES)}")
     parser.add_argument("--minutes", type=float, default=60.0, help="simulated, of the stream of appends")
     parser.add_argument("--runs", type=int, default=5, help="of which the quickest counts")
-    parser.add_argument("--task", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.task is not None:
-        print(json.dumps(measure(*json.loads(given.task))))
-        return
     if given.before is None or not (given.before / "src" / "endive").is_dir():
         parser.error("--before: give the folder of an earlier checkout, with src/endive in it")
     wanted = given.only.split(",")
@@ -127,8 +108,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as caches:
         trees = {"before": given.before.absolute(), "now": ROOT}
         for case in ["cold", "cached", *[case for case in wanted if case not in ("cold", "cached")]]:
+            task = ("benchmarks.before_after:measure", case, given.minutes, given.runs)
             found = {
-                name: in_tree(tree, case, given.minutes, given.runs, f"{caches}/{name}") for name, tree in trees.items()
+                name: in_own_process(
+                    *task, PYTHONPATH=f"{tree / 'src'}{os.pathsep}{ROOT}", ENDIVE_CACHE_DIR=f"{caches}/{name}"
+                )
+                for name, tree in trees.items()
             }
             if case in wanted:
                 cpu_s = {name: float(figures["cpu_s"]) for name, figures in found.items()}

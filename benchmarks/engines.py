@@ -16,11 +16,9 @@ import json
 import tempfile
 import time
 from dataclasses import dataclass
-from typing import Any
 
-from benchmarks.measuring import Config, Figures, best_of, in_own_process, machine, peak_mb, run_once, table
+from benchmarks.measuring import BEST_OF, Config, Figures, in_own_process, machine, peak_mb, run_once, table
 
-MODULE = "benchmarks.engines"
 APPENDS = {"fast_append": 1.0}
 MIX = {"fast_append": 0.9, "validated_overwrite": 0.1}
 EVENTS_PER_S_GOAL = 5e6
@@ -71,9 +69,9 @@ PARTS = (*(workload.name for workload in WORKLOADS), "in-flight", "start-up")
 
 def compare(workload: Workload, hours: float, runs: int, reference_runs: int) -> Figures:
     """Both engines on one workload, each in a process of its own, one after the other."""
-    task = {"config": workload.config(hours)}
-    compiled = in_own_process(MODULE, {**task, "engine": "compiled", "count": runs})
-    reference = in_own_process(MODULE, {**task, "engine": "reference", "count": reference_runs})
+    config = workload.config(hours)
+    compiled = in_own_process(BEST_OF, runs, "compiled", config)
+    reference = in_own_process(BEST_OF, reference_runs, "reference", config)
     assert compiled["fingerprint"] == reference["fingerprint"], f"{workload.name}: the engines disagree"
     ratio = reference["cpu_s"] / compiled["cpu_s"]
     return {
@@ -89,7 +87,7 @@ def compare(workload: Workload, hours: float, runs: int, reference_runs: int) ->
 def start_up() -> Figures:
     """Seconds beyond importing numpy and numba until a small simulation is done: compiling, then with what was kept."""
     with tempfile.TemporaryDirectory() as folder:
-        cold, *cached = (in_own_process(MODULE, "start", ENDIVE_CACHE_DIR=folder) for _ in range(4))
+        cold, *cached = (in_own_process("benchmarks.engines:start", ENDIVE_CACHE_DIR=folder) for _ in range(4))
     return {"cold": cold, "cached": min(cached, key=lambda figures: float(figures["wall_s"]))}
 
 
@@ -101,13 +99,6 @@ def start() -> Figures:
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     run_once("compiled", IN_FLIGHT.config(hours=1 / 3600))
     return {"wall_s": time.perf_counter() - wall_s, "cpu_s": time.process_time() - cpu_s, "peak_mb": peak_mb()}
-
-
-def perform(task: Any) -> Figures:
-    """What a process of its own is asked to do."""
-    if task == "start":
-        return start()
-    return best_of(task["count"], task["engine"], task["config"])
 
 
 # ---- printing ------------------------------------------------------------------------------------------------
@@ -186,11 +177,7 @@ def main() -> None:
     parser.add_argument("--reference-runs", type=int, default=2, help="of the reference engine (2)")
     parser.add_argument("--only", default=",".join(PARTS), help=f"some of {','.join(PARTS)}")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--task", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.task:
-        print(json.dumps(perform(json.loads(given.task))))
-        return
     wanted = given.only.split(",")
     if not set(wanted) <= set(PARTS):
         parser.error(f"--only {given.only}: choose from {', '.join(PARTS)}.")
@@ -198,8 +185,7 @@ def main() -> None:
     chosen = [workload for workload in WORKLOADS if workload.name in wanted]
     answer["ratios"] = [compare(workload, given.hours, given.runs, given.reference_runs) for workload in chosen]
     if "in-flight" in wanted:
-        task = {"engine": "compiled", "count": given.runs, "config": IN_FLIGHT.config(given.hours)}
-        answer["in_flight"] = in_own_process(MODULE, task)
+        answer["in_flight"] = in_own_process(BEST_OF, given.runs, "compiled", IN_FLIGHT.config(given.hours))
     if "start-up" in wanted:
         answer["start_up"] = start_up()
     print(json.dumps(answer) if given.json else report(answer, given.runs, given.reference_runs))

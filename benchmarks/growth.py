@@ -14,11 +14,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from typing import Any
 
-from benchmarks.measuring import Config, Figures, best_of, in_own_process, machine, table
+from benchmarks.measuring import BEST_OF, Config, Figures, in_own_process, machine, table
 
-MODULE = "benchmarks.growth"
 MIX = {"fast_append": 0.9, "validated_overwrite": 0.1}
 DOUBLINGS = 5
 GROWTH_MAX = 1.25  # of the cost of an event when one thing doubles: the logarithm, and caches
@@ -107,7 +105,7 @@ def measure(axis: str, hours: float, runs: int) -> list[Figures]:
     found = []
     for step in range(DOUBLINGS + 1):
         name, config = AXES[axis](hours, step)
-        figures = in_own_process(MODULE, {"config": config, "count": runs})
+        figures = in_own_process(BEST_OF, runs, "compiled", config)
         figures |= {
             "step": name,
             "us_per_txn": 1e6 * figures["cpu_s"] / figures["txns"],
@@ -149,11 +147,6 @@ def show(axis: str, steps: list[Figures]) -> str:
     return f"{table(headings, rows)}\n{verdict(axis, steps)}"
 
 
-def perform(task: Any) -> Figures:
-    """What a process of its own is asked to do."""
-    return best_of(task["count"], "compiled", task["config"])
-
-
 def main() -> None:
     """Measure the axes and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -161,11 +154,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="of each step, the best counts (3)")
     parser.add_argument("--only", default=",".join(AXES), help=f"some of {','.join(AXES)}")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--task", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.task:
-        print(json.dumps(perform(json.loads(given.task))))
-        return
     wanted = given.only.split(",")
     if not set(wanted) <= set(AXES):
         parser.error(f"--only {given.only}: choose from {', '.join(AXES)}.")

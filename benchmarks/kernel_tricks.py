@@ -26,7 +26,6 @@ from typing import Any
 from benchmarks.before_after import append, in_flight, merge
 from benchmarks.measuring import Config, Figures, in_own_process, machine, run_once, table, warm_up
 
-MODULE = "benchmarks.kernel_tricks"
 AS_IT_IS = "-"
 LOADS: dict[str, Callable[[], Config]] = {
     "append": lambda: append(60.0),
@@ -112,7 +111,7 @@ def in_turn(names: list[str], rounds: int, kept: Path | None) -> dict[str, list[
             if len(found.setdefault(name, [])) > number:
                 continue
             with tempfile.TemporaryDirectory() as cache:
-                found[name].append(in_own_process(MODULE, name, ENDIVE_CACHE_DIR=cache))
+                found[name].append(in_own_process("benchmarks.kernel_tricks:measure", name, ENDIVE_CACHE_DIR=cache))
             if kept is not None:
                 kept.write_text(json.dumps(found))
     return found
@@ -124,11 +123,7 @@ def main() -> None:
     parser.add_argument("--only", help=f"some of {','.join(TRICKS)}")
     parser.add_argument("--rounds", type=int, default=3, help="of which the least counts")
     parser.add_argument("--keep", type=Path, help="a file for figures, read first if it is there")
-    parser.add_argument("--task", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.task is not None:
-        print(json.dumps(measure(json.loads(given.task))))
-        return
     wanted = [AS_IT_IS, *(given.only.split(",") if given.only else list(TRICKS)[1:])]
     if unknown := set(wanted) - set(TRICKS):
         parser.error(f"--only: {', '.join(sorted(unknown))} is unknown. Choose among {', '.join(list(TRICKS)[1:])}")

@@ -16,9 +16,8 @@ import time
 from typing import Any
 
 from benchmarks.engines import APPENDS, MIX, Workload
-from benchmarks.measuring import Config, Figures, best_of, in_own_process, machine, peak_mb, run_once, table
+from benchmarks.measuring import BEST_OF, Config, Figures, in_own_process, machine, peak_mb, run_once, table
 
-MODULE = "benchmarks.reference"
 STEPS_PER_S_GOAL = 200_000
 WORKLOADS: dict[str, Workload] = {
     "spec, appends": Workload("spec-append", "spec", 50.0, APPENDS, 1, 0.0),
@@ -46,10 +45,10 @@ def wait_in_simpy(steps: int, processes: int) -> Figures:
 def measure(name: str, config: Config, runs: int) -> Figures:
     """The engine, and SimPy on as many steps."""
     in_flight = run_once("compiled", config)["in_flight_max"]
-    engine = in_own_process(MODULE, {"config": config, "count": runs})
+    engine = in_own_process(BEST_OF, runs, "reference", config)
     simpy = None
     if importlib.util.find_spec("simpy") is not None:
-        simpy = in_own_process(MODULE, {"steps": engine["steps"], "processes": in_flight})
+        simpy = in_own_process("benchmarks.reference:wait_in_simpy", engine["steps"], in_flight)
     return {"workload": name, "in_flight_max": in_flight, "engine": engine, "simpy": simpy}
 
 
@@ -76,24 +75,13 @@ def show(rows: list[Figures]) -> str:
     return f"{table(headings, lines)}\nthe goal of {STEPS_PER_S_GOAL:,} latency steps a second is {verdict}"
 
 
-def perform(task: Any) -> Figures:
-    """What a process of its own is asked to do."""
-    if "processes" in task:
-        return wait_in_simpy(task["steps"], task["processes"])
-    return best_of(task["count"], "reference", task["config"])
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hours", type=float, default=0.25, help="simulated (0.25)")
     parser.add_argument("--runs", type=int, default=3, help="of each workload, the best counts (3)")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--task", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.task:
-        print(json.dumps(perform(json.loads(given.task))))
-        return
     rows = [measure(name, workload.config(given.hours), given.runs) for name, workload in WORKLOADS.items()]
     if given.json:
         print(json.dumps({"machine": machine(), "hours": given.hours, "workloads": rows}))

@@ -13,7 +13,6 @@ remembered in out/soak.json until they make up the whole, which is then written 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import subprocess
 import sys
@@ -21,6 +20,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from verification.recordings import today
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "validation" / "soak.md"
@@ -130,7 +131,7 @@ def main() -> int:
         chosen = [part for part in PARTS if options.only in (None, part.name)]
         whole = sum(part.share for part in chosen)
         ran = [run_part(part, options.minutes * part.share / whole) for part in chosen]
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    date = today()
     with options.page.open("a", encoding="utf-8") as page:
         page.write(entry(ran, date))
     failed = sorted({each.part.name for each in ran if each.code})

@@ -14,9 +14,7 @@ counts the files that both took out of the table, which no serial history has.
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
-import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,6 +27,7 @@ from deltalake import DeltaTable
 from verification.delta_rig.ground import MORE_OPERATIONS, OPERATIONS, Ground, append, ending
 from verification.delta_rig.log_names import object_kind, removed_twice, words_of
 from verification.java_rig.object_server import METHODS, LoggedRequest, ObjectServer
+from verification.recordings import today, write_entries
 
 DATA: Final = Path(__file__).parents[2] / "verification/suites/delta/data"
 ISOLATIONS: Final = ("Serializable", "WriteSerializable", "SnapshotIsolation")
@@ -197,15 +196,6 @@ def record_pairs() -> dict[str, Any]:
     return entries
 
 
-def write(path: Path, entries: dict[str, Any]) -> None:
-    """One line per entry, behind what it was recorded with."""
-    head = {"deltalake": deltalake.__version__, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
-    lines = [f"{json.dumps(key)}: {json.dumps(told)}" for key, told in entries.items()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
-    print(f"{len(entries)} entries in {path}")
-
-
 def main() -> int:
     """Record what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -213,7 +203,10 @@ def main() -> int:
     parser.add_argument("what", choices=tuple(records))
     parser.add_argument("--out", type=Path, default=None)
     given = parser.parse_args()
-    write(given.out or DATA / f"rs_{given.what}.json", records[given.what]())
+    out: Path = given.out or DATA / f"rs_{given.what}.json"
+    entries = records[given.what]()
+    write_entries(out, {"deltalake": deltalake.__version__, "date": today()}, entries)
+    print(f"{len(entries)} entries in {out}")
     return 0
 
 

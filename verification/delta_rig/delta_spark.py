@@ -21,9 +21,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
 import itertools
-import json
 import os
 import re
 import sys
@@ -36,6 +34,7 @@ from typing import Any, Final
 from verification.delta_rig.log_names import newest_version, object_kind, removed_twice, words_of
 from verification.java_rig.object_server import METHODS, Door, LoggedRequest, ObjectServer
 from verification.java_rig.wire import HttpRequest
+from verification.recordings import read_entries, today, write_entries
 
 DATA: Final = Path(__file__).parents[2] / "verification/suites/delta/data"
 MODES: Final = ("copy-on-write", "deletion vectors")
@@ -347,14 +346,12 @@ def record_history(given: argparse.Namespace) -> None:
 
 def record(given: argparse.Namespace) -> None:
     """Play what is missing, until the time is over, and keep what was played before."""
-    entries: dict[str, Any] = {}
-    if given.missing and given.out.is_file():
-        entries = json.loads(given.out.read_text(encoding="utf-8"))["entries"]
+    entries = read_entries(given.out) if given.missing else {}
     end_s = time.monotonic() + 60.0 * given.minutes
     delta = next(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1] for jar in given.jars.glob("delta-spark*.jar"))
     with AliasedServer(object_kind) as server:
         player = Player(server, given.jars)
-        head = {"spark": player.spark.version, "delta": delta}
+        head = {"spark": player.spark.version, "delta": delta, "date": today()}
         asked = list((stories if given.what == "requests" else pairs)(player))
         for key, play in asked:
             if key in entries or not re.search(given.only, key) or time.monotonic() > end_s:
@@ -362,17 +359,9 @@ def record(given: argparse.Namespace) -> None:
             told = play()
             if told:
                 entries[key] = told
-                write(given.out, head, {key: entries[key] for key, _ in asked if key in entries})
+                write_entries(given.out, head, {key: entries[key] for key, _ in asked if key in entries})
         player.spark.stop()
     print(f"{len(entries)} of {len(asked)} in {given.out}")
-
-
-def write(path: Path, head: dict[str, str], entries: dict[str, Any]) -> None:
-    """One line per entry, behind what it was recorded with: after every entry, so that none is lost."""
-    head = {**head, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
-    lines = [f"{json.dumps(key)}: {json.dumps(told)}" for key, told in entries.items()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 
 def main() -> int:

@@ -12,8 +12,6 @@ data.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import multiprocessing
 import os
 import sys
@@ -35,12 +33,12 @@ from verification.delta_rig.loop_figures import (
     ENDINGS,
     EXHAUSTED,
     OTHER,
-    SHARES,
     WRITERS,
+    Cells,
     describe,
-    replaced,
 )
 from verification.java_rig.object_server import Door, LoggedRequest, ObjectServer
+from verification.recordings import pool
 
 TOGETHER_MAX: Final = 16
 READ: Final = "GET commit"
@@ -168,8 +166,7 @@ def measure(writers: int, way: str, seconds: float, repetitions: int, slower: fl
     for _ in range(repetitions):
         txns, spans = run(writers, way, seconds, slower)
         runs.append({"load_average": round(os.getloadavg()[0], 1), "txns": txns})
-        for name, values in spans.items():
-            pooled.setdefault(name, []).extend(values)
+        pool(pooled, spans)
         counts = {ENDINGS[code]: sum(row[6] == code for row in txns) for code in range(len(ENDINGS))}
         print(f"{way}, {writers} writers: {counts}, load {runs[-1]['load_average']}", file=sys.stderr, flush=True)
     return {
@@ -192,24 +189,10 @@ def main() -> int:
     parser.add_argument("--way", choices=("keep", "load"), default="keep")
     parser.add_argument("--out", type=Path, default=DATA / "rs_loops.json")
     given = parser.parse_args()
-    known: dict[str, Any] = {"cells": [], "date": ""}
-    if given.out.is_file():
-        known = json.loads(given.out.read_text())
-    cells = {(each["way"], each["slower"], each["writers"]): each for each in known["cells"]}
+    cells = Cells(given.out, "way", "slower", "writers")
     for count in given.writers:
-        key = (given.way, given.slower, count)
-        cell = measure(count, given.way, given.seconds, given.repetitions, given.slower)
-        cells[key] = {**cell, "earlier": replaced(cells.get(key), known["date"])}
-    document = {
-        "deltalake": deltalake.__version__,
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "cores": os.cpu_count(),
-        "delays_ms": DELAYS_MS,
-        "shares": SHARES,
-        "endings": ENDINGS,
-        "cells": [cells[key] for key in sorted(cells)],
-    }
-    given.out.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+        cells.replace(measure(count, given.way, given.seconds, given.repetitions, given.slower))
+    cells.write({"deltalake": deltalake.__version__})
     return 0
 
 

@@ -10,8 +10,6 @@ Needs a Python with ``deltalake``, as ``delta_rs`` does.
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import random
 import sys
 from pathlib import Path
@@ -23,6 +21,7 @@ from verification.delta_rig.delta_rs import DATA, run_operation
 from verification.delta_rig.ground import MORE_OPERATIONS, OPERATIONS, Ground, append
 from verification.delta_rig.log_names import object_kind, words_of
 from verification.java_rig.object_server import METHODS, LoggedRequest, ObjectServer
+from verification.recordings import read_entries, today, write_entries
 
 DELAY_MS: Final = 80.0  # long enough to see on a busy machine which requests are under way together
 NO_COMMIT: Final = "nothing"
@@ -134,11 +133,9 @@ def main() -> int:
     parser.add_argument("count", type=int)
     parser.add_argument("--out", type=Path, default=DATA / "rs_thrown.json")
     given = parser.parse_args()
-    known = json.loads(given.out.read_text(encoding="utf-8"))["entries"] if given.out.is_file() else []
+    known = list(read_entries(given.out))
     entries = [each for each in known if each["seed"] != given.seed] + record(given.seed, given.count)
-    head = {"deltalake": deltalake.__version__, "date": datetime.datetime.now(datetime.UTC).date().isoformat()}
-    lines = ",\n".join(json.dumps(each) for each in entries)
-    given.out.write_text(json.dumps(head)[:-1] + ', "entries": [\n' + lines + "\n]}\n", encoding="utf-8")
+    write_entries(given.out, {"deltalake": deltalake.__version__, "date": today()}, entries)
     print(f"{len(entries)} stories in {given.out}")
     return 0
 

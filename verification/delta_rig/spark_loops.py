@@ -19,24 +19,23 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
-import json
 import os
 import re
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from verification.delta_rig.delta_spark import BUCKET, DATA, AliasedServer, start_spark
 from verification.delta_rig.log_names import PROBE, object_kind
-from verification.delta_rig.loop_figures import DELAYS_MS, ENDINGS, OTHER, SHARES, WRITERS, describe, replaced
+from verification.delta_rig.loop_figures import DELAYS_MS, ENDINGS, OTHER, WRITERS, Cells, describe
 from verification.java_rig.object_server import Door, LoggedRequest
 from verification.java_rig.wire import HttpRequest
+from verification.recordings import pool, run_together
 
 LOG_STORE: Final = {
     "spark.delta.logStore.s3a.impl": "io.delta.storage.GCSLogStore",
@@ -173,14 +172,7 @@ class Loops:
         self.server.take_log()
         calls: dict[str, list[Call]] = {door.name: [] for door in doors}
         begin_s, cpu_s = time.perf_counter() + 0.5, self._cpu_s()
-        threads = [
-            threading.Thread(target=self._write, args=(door, name, begin_s, seconds, calls[door.name]))
-            for door in doors
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        run_together([partial(self._write, door, name, begin_s, seconds, calls[door.name]) for door in doors])
         share = (self._cpu_s() - cpu_s) / (time.perf_counter() - begin_s) / (os.cpu_count() or 1)
         for door in doors:
             door.delays_ms = {}
@@ -239,8 +231,7 @@ def measure(loops: Loops, writers: int, given: argparse.Namespace) -> dict[str, 
     for _ in range(given.repetitions):
         run, noted = loops.run(writers, given.seconds, delays_of(given.slower))
         runs.append(run)
-        for word, values in noted.items():
-            pooled.setdefault(word, []).extend(values)
+        pool(pooled, noted)
         told = f"{writers} writers: {len(run['txns'])} txns, processors {run['cpu_share']:.0%}"
         print(f"{told}, load {run['load_average']}", file=sys.stderr, flush=True)
     spans = {name: describe(values) for name, values in sorted(pooled.items())}
@@ -263,29 +254,15 @@ def main() -> int:
     parser.add_argument("--slower", type=float, default=5.0, help="a factor on every delay")
     parser.add_argument("--out", type=Path, default=DATA / "spark_loops.json")
     given = parser.parse_args()
-    known: dict[str, Any] = {"cells": [], "date": ""}
-    if given.out.is_file():
-        known = json.loads(given.out.read_text())
-    cells = {(each["slower"], each["writers"]): each for each in known["cells"]}
+    cells = Cells(given.out, "slower", "writers")
     delta = next(re.findall(r"\d+\.\d+\.\d+", jar.name)[-1] for jar in given.jars.glob("delta-spark*.jar"))
     server = ConditionalServer(object_kind)
     with server:
         loops = Loops(server, given.jars)
         loops.run(4, WARM_S, {})
         for count in given.writers:
-            key = (given.slower, count)
-            cells[key] = {**measure(loops, count, given), "earlier": replaced(cells.get(key), known["date"])}
-            document = {
-                "spark": loops.spark.version,
-                "delta": delta,
-                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-                "cores": os.cpu_count(),
-                "delays_ms": DELAYS_MS,
-                "shares": SHARES,
-                "endings": ENDINGS,
-                "cells": [cells[key] for key in sorted(cells)],
-            }
-            given.out.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+            cells.replace(measure(loops, count, given))
+            cells.write({"spark": loops.spark.version, "delta": delta})
         loops.spark.stop()
     return 0
 

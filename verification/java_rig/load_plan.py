@@ -6,14 +6,12 @@ the machine does not fall on one of them alone.
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from verification.java_rig.load_stage import LoadStage, quantiles, run_beside
+from verification.recordings import machine, today
 from verification.suites.load.cells import DELAYS_MS, WRITERS, beside_cells
 
 DURATION_S: Final = 30.0
@@ -35,8 +33,8 @@ def measure(
         stage.run_closed(4, min(WARM_UP_S, 2 * duration_s))
         document: dict[str, Any] = {
             "iceberg": stage.jvm.version,
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "machine": f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}",
+            "date": today(),
+            "machine": machine(),
             "delays_ms": DELAYS_MS,
             "pointer_ms": round(stage.pointer_ms(), 3),
             "closed": {str(writers): [] for writers in WRITERS},

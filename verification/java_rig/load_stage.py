@@ -31,9 +31,9 @@ from verification.java_rig.operations import (
     commit_append,
     create_table,
 )
+from verification.recordings import QUANTILES, run_together
 from verification.suites.java.scenario import VICTIM_PARTITION, Operation
 from verification.suites.load.cells import BASE_SNAPSHOTS, DELAYS_MS
-from verification.suites.load.measurement import QUANTILES
 
 WORKER_THREADS: Final = 64  # writers share one JVM here; each would have a pool of its own
 FILES_PER_S: Final = 8.0  # made beforehand: more than one writer commits; what is missing is made on the way
@@ -259,25 +259,6 @@ def commits(change: Java) -> bool:
             raise
         return False
     return True
-
-
-def run_together(tasks: Sequence[Any]) -> None:
-    """Run every task in a thread of its own, and pass on what one of them raised."""
-    raised: list[BaseException] = []
-
-    def guard(task: Any) -> None:
-        try:
-            task()
-        except BaseException as error:
-            raised.append(error)
-
-    threads = [threading.Thread(target=guard, args=(task,), daemon=True) for task in tasks]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
 
 
 def _mean_call_s(call: Any) -> float:

@@ -6,11 +6,8 @@ Which loops there are lives in ``verification.suites.load.loops``; the clients a
 
 from __future__ import annotations
 
-import datetime
 import functools
 import itertools
-import os
-import platform
 import random
 import threading
 import time
@@ -29,11 +26,11 @@ from verification.java_rig.load_stage import (
     commits,
     finished,
     quantiles,
-    run_together,
 )
 from verification.java_rig.object_server import s3_properties
 from verification.java_rig.operations import BASE_IDS, commit_append, create_table
 from verification.java_rig.rest_server import RestCatalogServer
+from verification.recordings import machine, run_together, today
 from verification.suites.java.scenario import VICTIM_PARTITION
 from verification.suites.load.cells import BASE_SNAPSHOTS, DELAYS_MS
 from verification.suites.load.loops import (
@@ -283,8 +280,8 @@ def measure_loops(
             stage.run_loop(loop, min(WARM_UP_S, duration_s))
         document: dict[str, Any] = {
             "iceberg": stage.jvm.version,
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "machine": f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}",
+            "date": today(),
+            "machine": machine(),
             "delays_ms": DELAYS_MS,
             "pointer_ms": round(stage.pointer_ms(), 3),
             "loops": {loop.key: [] for loop in loops},

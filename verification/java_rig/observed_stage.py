@@ -6,9 +6,7 @@ Writers append and pause, one merges what it read some seconds before, Iceberg's
 
 from __future__ import annotations
 
-import datetime
 import os
-import platform
 import random
 import threading
 import time
@@ -20,9 +18,10 @@ from endive.observation.measurement.probe_plan import make_plan
 from endive.observation.measurement.store_probe import open_store, probe
 from endive.observation.measurement.store_profile import profile_document, profile_text
 from verification.java_rig.gateway import Java
-from verification.java_rig.load_stage import LoadStage, commits, run_together
+from verification.java_rig.load_stage import LoadStage, commits
 from verification.java_rig.object_server import s3_properties
 from verification.java_rig.operations import RIVAL_IDS, build
+from verification.recordings import machine, run_together, today
 from verification.suites.java.scenario import ROW_DELTA_SNAPSHOT, VICTIM_PARTITION
 
 DELAYS_MS: Final = {"GET": 600.0, "HEAD": 300.0, "PUT": 900.0, "DELETE": 600.0, "POST": 600.0}  # POST: many deletes
@@ -59,8 +58,8 @@ def record(jars: Path | None, seconds: float) -> dict[str, Any]:
         location = str(table.operations().current().metadataFileLocation())
         return {
             "iceberg": stage.jvm.version,
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "machine": f"{os.cpu_count()} CPUs, {platform.system()} {platform.machine()}",
+            "date": today(),
+            "machine": machine(),
             "load_average": round(os.getloadavg()[2], 1),  # of the last quarter of an hour
             "seconds": seconds,
             "delays_ms": DELAYS_MS,
@@ -150,6 +149,6 @@ def measured_profile(port: int) -> str:
     measured = probe(
         open_store("s3://warehouse/probe", options), plan, seconds_max=600.0, progress=lambda done, total: None
     )
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    date = today()
     document = profile_document(measured, name="observed", title="A local store with delays", date=date, provider="s3")
     return profile_text(document, [])

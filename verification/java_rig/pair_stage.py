@@ -6,7 +6,6 @@ and the logs in ``request_stage``.
 
 from __future__ import annotations
 
-import datetime
 import re
 import time
 from collections import Counter
@@ -20,6 +19,7 @@ from verification.java_rig.object_server import LoggedRequest
 from verification.java_rig.operations import BASE_IDS, RIVAL_IDS, VICTIM_IDS, create_table
 from verification.java_rig.pair_operations import PairOperations, Target, read_files
 from verification.java_rig.request_stage import LAST_ANSWER_S, QUICK_RETRY, Stage
+from verification.recordings import today
 from verification.suites.java.pair_recording import PairRecording, Reads, RecordedPair
 from verification.suites.java.pairs import (
     BEFORE,
@@ -323,5 +323,4 @@ def record(
             if time.monotonic() > end_s:
                 break
             recorded[pair.key] = stage.play(pair)
-        today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        return PairRecording(pairs=recorded, iceberg=stage.stage.jvm.version, date=today)
+        return PairRecording(pairs=recorded, iceberg=stage.stage.jvm.version, date=today())

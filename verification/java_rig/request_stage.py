@@ -6,7 +6,6 @@ trace looks like as text is in ``verification.suites.java.request_trace``.
 
 from __future__ import annotations
 
-import datetime
 import re
 import time
 from collections.abc import Iterable
@@ -27,6 +26,7 @@ from verification.java_rig.operations import (
     create_table,
 )
 from verification.java_rig.rest_server import RestCatalogServer
+from verification.recordings import today
 from verification.suites.java.request_recording import Recording
 from verification.suites.java.request_trace import Recorded, Request, split_attempts
 from verification.suites.java.scenario import BEHIND, OTHER_PARTITION, VICTIM_PARTITION, Scenario, rival_partition
@@ -249,5 +249,4 @@ def record(
             if time.monotonic() > end_s:
                 break
             recorded[scenario.key] = stage.play(scenario)
-        today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        return Recording(scenarios=recorded, iceberg=stage.jvm.version, date=today)
+        return Recording(scenarios=recorded, iceberg=stage.jvm.version, date=today())

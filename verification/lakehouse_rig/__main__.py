@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import glob
 import gzip
 import json
@@ -19,6 +18,7 @@ from typing import Any, Final
 
 from verification.lakehouse_rig.clients import ISOLATIONS, MERGE_MODES, MIXES, TABLE, TEXT_MAX, Log, make_table, work
 from verification.lakehouse_rig.services import Lake, open_lake, start_spark
+from verification.recordings import today
 
 MODES: Final = tuple((mode, level) for mode in MERGE_MODES for level in ISOLATIONS)
 
@@ -107,7 +107,7 @@ def record(lake: Lake, given: argparse.Namespace, modes: Sequence[tuple[str, str
             {
                 "spark": spark.version,
                 "iceberg": "1.10.0",
-                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+                "date": today(),
                 "machine": f"{os.cpu_count()} cores, {platform.system()}",
                 "load_average": round(os.getloadavg()[1], 1),
                 **{key: getattr(given, key) for key in ("seconds", "mix", "catalog", "store")},

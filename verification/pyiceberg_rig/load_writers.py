@@ -22,8 +22,9 @@ from pyiceberg.exceptions import CommitFailedException
 
 from verification.pyiceberg_rig.journal import DELETE, HEAD, READ, WRITE, Journal
 from verification.pyiceberg_rig.journalled_catalog import JournalledCatalog, journalled_backoff
-from verification.pyiceberg_rig.spans import QUANTILES, quantiles, spans
+from verification.pyiceberg_rig.spans import QUANTILES, spans
 from verification.pyiceberg_rig.story_stage import SCHEMA, SPEC, TABLE, append, data_file
+from verification.recordings import pool, quantiles, today
 
 WRITERS: Final = (1, 2, 4, 8, 16)
 DELAYS_MS: Final = {READ: 20.0, HEAD: 10.0, WRITE: 30.0, DELETE: 20.0}
@@ -92,8 +93,7 @@ def run(writers: int, duration_s: float) -> tuple[list[Any], dict[str, list[floa
             process.join()
     measured: dict[str, list[float]] = {}
     for _, part in found:
-        for name, values in part.items():
-            measured.setdefault(name, []).extend(values)
+        pool(measured, part)
     return [txn for txns, _ in found for txn in txns], measured
 
 
@@ -108,14 +108,15 @@ def measure(writers: int, duration_s: float, repetitions: int) -> dict[str, Any]
             for submit, commit, end, attempts, is_committed in sorted(txns)
         ]
         runs.append({"loadavg": round(os.getloadavg()[0], 2), "txns": rows})
-        for name, values in measured.items():
-            pooled.setdefault(name, []).extend(values)
+        pool(pooled, measured)
         print(f"{writers} writers: {len(rows)} txns, load {runs[-1]['loadavg']}", file=sys.stderr, flush=True)
     return {
         "writers": writers,
         "duration_ms": round(1e3 * duration_s),
         "runs": runs,
-        "spans": {name: {"count": len(v), "quantiles_ms": quantiles(v)} for name, v in sorted(pooled.items())},
+        "spans": {
+            name: {"count": len(v), "quantiles_ms": quantiles(v, QUANTILES, 3)} for name, v in sorted(pooled.items())
+        },
     }
 
 
@@ -124,7 +125,7 @@ def measure_all(seconds: float, repetitions: int, writers: Sequence[int] = WRITE
     cells = [measure(count, seconds, repetitions) for count in writers]
     return {
         "pyiceberg": pyiceberg.__version__,
-        "recorded": time.strftime("%Y-%m-%d"),
+        "recorded": today(),
         "cores": os.cpu_count(),
         "delays_ms": DELAYS_MS,
         "quantiles": QUANTILES,

@@ -23,6 +23,7 @@ from pyiceberg.table import Table
 from verification.pyiceberg_rig.journal import MANIFEST_LIST, WRITE, Journal, Request
 from verification.pyiceberg_rig.journalled_catalog import JournalledCatalog
 from verification.pyiceberg_rig.story_stage import SCHEMA, SPEC, TABLE, append, counted_runs, data_file
+from verification.recordings import today
 from verification.suites.pyiceberg.met import DURING, TOUCHED, Met, all_met
 from verification.suites.pyiceberg.stories import COMMITTED, EXHAUSTED, INVALID
 
@@ -132,5 +133,4 @@ def record() -> dict[str, Any]:
     for met in all_met():
         with tempfile.TemporaryDirectory() as folder:
             found[met.key] = MetStage(met, Path(folder)).play()
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return {"pyiceberg": pyiceberg.__version__, "recorded": today, "scenarios": found}
+    return {"pyiceberg": pyiceberg.__version__, "recorded": today(), "scenarios": found}

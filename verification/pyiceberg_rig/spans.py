@@ -74,15 +74,3 @@ def spans(
         paused_s = sum(to_s - from_s for from_s, to_s in pauses if reached_s <= from_s <= request.begin_s)
         division.add(request, paused_s)
     return [*division.found, ("rest", 1e3 * (end_s - division.reached_s))]
-
-
-def quantiles(values: Sequence[float]) -> list[float]:
-    """The values at ``QUANTILES``, straight lines between the sorted ones, to a microsecond."""
-    ordered = sorted(values)
-    found = []
-    for p in QUANTILES:
-        place = p * (len(ordered) - 1)
-        low = int(place)
-        high = min(low + 1, len(ordered) - 1)
-        found.append(round(ordered[low] + (place - low) * (ordered[high] - ordered[low]), 3))
-    return found

@@ -5,11 +5,9 @@ The comparison lives in ``verification.suites.pyiceberg``. Data files are made u
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import tempfile
-import time
 import warnings
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +27,7 @@ from pyiceberg.types import LongType, NestedField
 
 from verification.pyiceberg_rig.journal import CAS, CATALOG, MANIFEST_LIST, WRITE, Journal, Request
 from verification.pyiceberg_rig.journalled_catalog import JournalledCatalog
+from verification.recordings import today
 from verification.suites.pyiceberg.stories import (
     BEFORE_SWAP,
     COMMITTED,
@@ -195,11 +194,4 @@ def record() -> dict[str, Any]:
     for scenario in (*scenarios(), *beyond_the_model()):
         with tempfile.TemporaryDirectory() as folder:
             found[scenario.key] = Stage(scenario, Path(folder)).play()
-    return {"pyiceberg": pyiceberg.__version__, "recorded": time.strftime("%Y-%m-%d"), "scenarios": found}
-
-
-def text_of(recorded: dict[str, Any]) -> str:
-    """The recording as it is kept: JSON with a line per scenario."""
-    head = {name: value for name, value in recorded.items() if name != "scenarios"}
-    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(story)}" for key, story in recorded["scenarios"].items())
-    return f'{json.dumps(head)[:-1]}, "scenarios": {{\n{lines}\n}}}}\n'
+    return {"pyiceberg": pyiceberg.__version__, "recorded": today(), "scenarios": found}

@@ -22,8 +22,10 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from endive.errors import EndiveError
+from verification.recordings import write_entries
 from verification.suites.java import held_out
 from verification.suites.java.java_replay import REPLAY_FILE
 from verification.suites.java.pair_recording import read_pairs, write_pairs
@@ -125,16 +127,20 @@ def _unpack_replay(given: argparse.Namespace) -> None:
 
 
 def _pyiceberg_requests(given: argparse.Namespace) -> None:
-    from verification.pyiceberg_rig.story_stage import record, text_of
+    from verification.pyiceberg_rig.story_stage import record
 
-    (given.out or pyiceberg_requests.RECORDING_FILE).write_text(text_of(record()), encoding="utf-8")
+    _write_scenarios(given.out or pyiceberg_requests.RECORDING_FILE, record())
 
 
 def _pyiceberg_pairs(given: argparse.Namespace) -> None:
     from verification.pyiceberg_rig.met_stage import record
-    from verification.pyiceberg_rig.story_stage import text_of
 
-    (given.out or PYICEBERG_PAIRS_FILE).write_text(text_of(record()), encoding="utf-8")
+    _write_scenarios(given.out or PYICEBERG_PAIRS_FILE, record())
+
+
+def _write_scenarios(path: Path, recorded: dict[str, Any]) -> None:
+    head = {name: value for name, value in recorded.items() if name != "scenarios"}
+    write_entries(path, head, recorded["scenarios"], "scenarios")
 
 
 def _pyiceberg_load(given: argparse.Namespace) -> None:

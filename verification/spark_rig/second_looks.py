@@ -11,7 +11,6 @@ Python that has ``pyspark==4.0.1``, in the root of a checkout:
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import shutil
 import sys
@@ -25,6 +24,7 @@ from typing import Any, Final
 
 from verification.java_rig.object_server import LoggedRequest, ObjectServer, s3_properties
 from verification.java_rig.rest_server import RestCatalogServer
+from verification.recordings import today, write_entries
 from verification.spark_rig.session import (
     DATA,
     ROW_LEVEL,
@@ -34,7 +34,6 @@ from verification.spark_rig.session import (
     ending,
     release_of,
     start_spark,
-    write_recording,
 )
 
 DATABASE: Final = "jdbc:derby:memory:looks;create=true"
@@ -241,11 +240,10 @@ def record(jars: list[Path], out: Path) -> None:
         stage = Stage(jars, folder, objects)
         with stage.server:
             entries = {**stage.play_epochs(), **stage.play_statements()}
-        today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        head = {"spark": stage.spark.version, "iceberg": release_of(jars[0]), "date": today}
+        head = {"spark": stage.spark.version, "iceberg": release_of(jars[0]), "date": today()}
         stage.spark.stop()
     shutil.rmtree(folder, ignore_errors=True)
-    write_recording(out, head, entries)
+    write_entries(out, head, dict(sorted(entries.items())))
 
 
 def main() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -113,11 +112,3 @@ def ending(error: Exception) -> dict[str, str]:
         return {"outcome": "failed", "exception": type(error).__name__, "message": text[:_CHARS]}
     exception = matched[1].rsplit(".", 1)[-1]
     return {"outcome": "failed", "exception": exception, "message": _NAMES.sub("...", matched[2])[:_CHARS]}
-
-
-def write_recording(out: Path, head: Mapping[str, str], entries: Mapping[str, Any]) -> None:
-    """One line per cell; the file is whole at every moment, so that a recorder which is stopped may go on."""
-    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries)]
-    draft = out.with_suffix(".draft")
-    draft.write_text(json.dumps(head)[:-1] + ', "entries": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
-    draft.replace(out)

@@ -15,9 +15,7 @@ The table has partitions 3 and 9. Partition 3 has the files A (ids 30 to 33) and
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
-import json
 import random
 import re
 import shutil
@@ -31,6 +29,7 @@ from typing import Any, Final
 
 from verification.java_rig.object_server import LoggedRequest, ObjectServer
 from verification.java_rig.rest_server import RestCatalogServer
+from verification.recordings import read_entries, run_together, today, write_entries
 from verification.spark_rig.session import (
     DATA,
     ROW_LEVEL,
@@ -40,7 +39,6 @@ from verification.spark_rig.session import (
     ending,
     release_of,
     start_spark,
-    write_recording,
 )
 
 DATABASE: Final = "jdbc:derby:memory:statements;create=true"
@@ -277,9 +275,7 @@ class Ground:
 def record(given: argparse.Namespace) -> None:
     """Play the cells, several tables at a time, and keep what was done so far."""
     out: Path = given.out or DATA / f"spark_sql_{release_of(given.jar)}.json"
-    entries: dict[str, dict[str, str]] = {}
-    if given.missing and out.is_file():
-        entries = json.loads(out.read_text(encoding="utf-8"))["entries"]
+    entries: dict[str, dict[str, str]] = read_entries(out) if given.missing else {}
     end_s = time.monotonic() + 60.0 * given.minutes
     grounds = itertools.product(FORMATS, MODES, ISOLATIONS, (False, True))
     wanted = [key for key in _all_keys() if key not in entries and re.search(given.only, key)]
@@ -288,14 +284,13 @@ def record(given: argparse.Namespace) -> None:
     places = {**database, "warehouse": f"file://{folder}/warehouse", "cache-enabled": "false"}
     quiet = f"-Dderby.stream.error.file={folder / 'derby.log'}"
     spark = start_spark([given.jar], 4 * given.threads, catalog_settings(BACKING, places), quiet)
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    head = {"spark": spark.version, "iceberg": release_of(given.jar), "date": today}
+    head = {"spark": spark.version, "iceberg": release_of(given.jar), "date": today()}
     lock = threading.Lock()
 
     def keep(key: str, end: dict[str, str]) -> None:
         with lock:
             entries[key] = end
-            write_recording(out, head, entries)
+            write_entries(out, head, dict(sorted(entries.items())))
 
     def work() -> None:
         while True:
@@ -308,11 +303,7 @@ def record(given: argparse.Namespace) -> None:
     with ObjectServer() as objects:
         doorway = Doorway(spark, objects)
         with doorway.server:
-            threads = [threading.Thread(target=work) for _ in range(given.threads)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            run_together([work] * given.threads)
     spark.stop()
     shutil.rmtree(folder, ignore_errors=True)
     print(f"{len(entries)} cells of {len(_all_keys())}")

@@ -27,6 +27,7 @@ VICTIM_ID: Final = 0  # the first to be submitted
 RIVAL_GAP_MS: Final = 100_000.0  # longer than any attempt
 LOOK_US: Final = 5_000_000  # how often a held-up victim looks whether its rivals are through
 SWAP: Final = -1  # the step of a commit
+TWO_PARTITIONS: Final = {"enabled": True, "num_partitions": 2}
 
 Script = Mapping[tuple[int, int], int]  # (attempt, step) -> rivals that commit before that request
 Sent = tuple[int, str, str, int]  # of which attempt, for which object, which operation, how many
@@ -35,6 +36,23 @@ Sent = tuple[int, str, str, int]  # of which attempt, for which object, which op
 def script_of(behind: int, losses: Sequence[int] = ()) -> Script:
     """Rivals before the first refresh, and before each attempt's last look at the pointer, or its swap without one."""
     return {(1, REFRESH): behind} | {(attempt, POINTER_READ): count for attempt, count in enumerate(losses, 1)}
+
+
+def beset_document(
+    victim: Mapping[str, Any], *rivals: Mapping[str, Any], turns: float, **sections: Any
+) -> dict[str, Any]:
+    """A configuration with time for so many rivals: the victim comes once, rivals again and again."""
+    once = {"kind": "periodic", "period_ms": 1e10}
+    again = {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}
+    return {
+        "simulation": {"duration_ms": turns * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
+        "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
+        **sections,
+        "source": [
+            {"name": VICTIM, "arrivals": once, **victim},
+            *({"name": "rival", "arrivals": again, **rival} for rival in rivals),
+        ],
+    }
 
 
 class BesetCatalog(Catalog):

@@ -2,8 +2,8 @@
 
 from verification.java_rig.load_stage import _txn, finished, quantiles
 from verification.java_rig.object_server import LoggedRequest
+from verification.recordings import QUANTILES
 from verification.suites.load.cells import DELAYS_MS
-from verification.suites.load.measurement import QUANTILES
 
 RETRIED_TXN = (  # method, object, milliseconds until its answer since the one before
     ("GET", "metadata", 25),

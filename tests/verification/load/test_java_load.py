@@ -6,10 +6,11 @@ import pytest
 
 from endive.config import parse_config
 from endive.verification.suite import Options
+from verification.recordings import QUANTILES
 from verification.suites.load import java_load, load_model
 from verification.suites.load import measurement as m
 from verification.suites.load.cells import DELAYS_MS, beside_cells
-from verification.suites.load.measurement import QUANTILES, Figures, latencies, pointer_ms, read_load
+from verification.suites.load.measurement import Figures, latencies, pointer_ms, read_load
 
 
 def test_figures_count_committed_txns_and_their_latencies_only():

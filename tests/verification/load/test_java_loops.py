@@ -8,9 +8,10 @@ import pytest
 
 from endive.config import parse_config
 from endive.verification import Options
+from verification.recordings import QUANTILES
 from verification.suites.load import java_loops
 from verification.suites.load.loops import COMPACTION, FREE, KEEP, LOAD, Loop, all_loops
-from verification.suites.load.measurement import QUANTILES, read_load, statement_ms, write_loops
+from verification.suites.load.measurement import read_load, statement_ms, write_loops
 
 MEASURED = java_loops.read_loops()
 

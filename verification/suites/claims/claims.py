@@ -6,6 +6,7 @@ A claim is judged by results, never by a setting.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,22 @@ JOB: Final = "source.job.operation_types={{{kind}=1.0}}"
 SPEC: Final = "commit.protocol=spec"
 MERGE: Final = "commit.protocol=merge"
 LOG: Final = ("catalog.type=append", "catalog.append_preset=append_design")
+
+_INTERNALS, _SPECIFICATION = "internals", "refactoring specification"
+_REPORT, _DESIGN, _PLAN = "fidelity report", "append design", "experiment plan"
+CLAIMS: Final[list[Claim]] = []
+
+
+def _claim(
+    name: str, document: str, text: str, verdict: str, *, is_long: bool = True
+) -> Callable[[Callable[[], Ruling]], Callable[[], Ruling]]:
+    """What follows decides a claim; the page explains the verdict."""
+
+    def add(decide: Callable[[], Ruling]) -> Callable[[], Ruling]:
+        CLAIMS.append(Claim(name, document, text, verdict, decide, is_long))
+        return decide
+
+    return add
 
 
 def _verdict(is_right: bool) -> str:
@@ -31,6 +48,7 @@ def _median(run: Play, source: str, column: str, status: str | None = "committed
 # ---- appends -----------------------------------------------------------------------------------------
 
 
+@_claim("convoy of appends", _INTERNALS, "A txn N commits behind reads N manifest lists, whatever it does.", FAILS)
 def _convoy_of_appends() -> Ruling:
     old, real = play("stream", MERGE), play("stream")
     lists, none = _median(old, "job", "history_lists", None), _median(real, "job", "history_lists", None)
@@ -42,6 +60,7 @@ def _convoy_of_appends() -> Ruling:
     return Ruling(_verdict(none >= lists / 2), what, (old, real))
 
 
+@_claim("no convoy of appends", _REPORT, "Appends never read historical manifest lists.", HOLDS)
 def _no_convoy_of_appends() -> Ruling:
     real = play("stream")
     lists = float(np.max(real.of("stream", "history_lists")))
@@ -49,6 +68,12 @@ def _no_convoy_of_appends() -> Ruling:
     return Ruling(_verdict(lists == 0.0), what, (real,))
 
 
+@_claim(
+    "first attempt fails",
+    f"{_INTERNALS}, {_SPECIFICATION}",
+    "A txn swaps from the snapshot it started on, so beside a stream its first attempt fails.",
+    FAILS,
+)
 def _first_attempt() -> Ruling:
     old, python, real = play("stream", SPEC), play("stream", "commit.protocol=pyiceberg"), play("stream")
     shares = [100.0 * run.first_attempts("job") for run in (old, python, real)]
@@ -59,6 +84,12 @@ def _first_attempt() -> Ruling:
     return Ruling(_verdict(shares[2] < 50.0), what, (old, python, real))
 
 
+@_claim(
+    "retry of an append",
+    _REPORT,
+    "A FastAppend's retry costs about 160 ms: a metadata read, a list read, a list written.",
+    IN_PART,
+)
 def _retry_of_an_append() -> Ruling:
     real = play("stream")
     latency_ms = real.of("stream", "commit_latency_ms", status="committed")
@@ -72,6 +103,13 @@ def _retry_of_an_append() -> Ruling:
     return Ruling(HOLDS if abs(retry_ms / 160.0 - 1.0) <= 0.25 else IN_PART, what, (real,))
 
 
+@_claim(
+    "merge append",
+    f"{_SPECIFICATION}, {_REPORT}",
+    "A retried MergeAppend re-merges in proportion to the commits behind.",
+    FAILS,
+    is_long=False,
+)
 def _merge_append() -> Ruling:
     few, many, old = play("manifests"), play("manifests", "table.initial_manifests=150"), play("manifests", SPEC)
     reads = [run.only("txn", "requests_manifest_read") for run in (few, many, old)]
@@ -85,6 +123,7 @@ def _merge_append() -> Ruling:
 # ---- maintenance beside appends ------------------------------------------------------------------------
 
 
+@_claim("compaction beside appends", _REPORT, "Compaction beside a stream of appends becomes un-committable.", FAILS)
 def _compaction_beside_appends() -> Ruling:
     compaction = play("stream", JOB.format(kind="rewrite_files"))
     overwrite = play("stream", JOB.format(kind="validated_overwrite"))
@@ -99,6 +138,12 @@ def _compaction_beside_appends() -> Ruling:
     return Ruling(_verdict(share < 50.0), what, (compaction, overwrite))
 
 
+@_claim(
+    "overwrites beside appends",
+    _REPORT,
+    "There is an append rate above which validated overwrites can no longer commit.",
+    HOLDS,
+)
 def _overwrite_beside_appends() -> Ruling:
     rates = (0.05, 0.2, 0.5, 1.0)
     kind = JOB.format(kind="validated_overwrite")
@@ -109,6 +154,7 @@ def _overwrite_beside_appends() -> Ruling:
     return Ruling(_verdict(shares[0] > 90.0 and shares[-1] < 10.0), what, runs)
 
 
+@_claim("budget", _REPORT, "What stops them is the 30-minute budget of retries.", FAILS)
 def _budget() -> Ruling:
     run = play("stream", JOB.format(kind="validated_overwrite"), "source.stream.arrivals.per_s=1.0")
     reasons = run.of("job", "reason", status="aborted")
@@ -120,6 +166,7 @@ def _budget() -> Ruling:
     return Ruling(_verdict(timeouts > exhausted), what, (run,))
 
 
+@_claim("isolation level", _REPORT, "A validated overwrite reads a list per intermediate snapshot.", IN_PART)
 def _snapshot_isolation() -> Ruling:
     kind = JOB.format(kind="validated_overwrite")
     strict, loose = play("stream", kind), play("stream", kind, "source.job.isolation=snapshot")
@@ -131,6 +178,7 @@ def _snapshot_isolation() -> Ruling:
     return Ruling(HOLDS if loose.share("job", "committed") < 0.5 else IN_PART, what, (strict, loose))
 
 
+@_claim("batched history", f"{_INTERNALS}, {_REPORT}", "Lists of history are read in parallel batches.", FAILS)
 def _serial_history() -> Ruling:
     kind = JOB.format(kind="validated_overwrite")
     serial, batched = play("stream", kind), play("stream", kind, "commit.history_io=batched")
@@ -146,6 +194,7 @@ def _serial_history() -> Ruling:
     return Ruling(_verdict(per_list[0] < 1.5 * per_list[1]), what, (serial, batched))
 
 
+@_claim("shrinking history", _INTERNALS, "A later retry reads only the commits since the one before it.", FAILS)
 def _shrinking_history() -> Ruling:
     kind = JOB.format(kind="validated_overwrite")
     real = play("stream", kind)
@@ -168,6 +217,13 @@ def _shrinking_history() -> Ruling:
 # ---- the older model's own figures -------------------------------------------------------------------
 
 
+@_claim(
+    "33.6 seconds",
+    _INTERNALS,
+    "150 s behind at 25 commits/s, a txn commits after 33.6 s, on its second retry.",
+    IN_PART,
+    is_long=False,
+)
 def _commits_in_the_end() -> Ruling:
     stops, goes_on = play("behind"), play("behind", "source.rivals.stop_ms=200000")
     what = (
@@ -179,6 +235,12 @@ def _commits_in_the_end() -> Ruling:
     return Ruling(IN_PART if goes_on.only("behind", "status") == "aborted" else HOLDS, what, (stops, goes_on))
 
 
+@_claim(
+    "repair first",
+    f"{_INTERNALS}, {_REPORT}",
+    "At 50 commits/s every txn commits, with retries of 28 s and a P50 of about 34 s.",
+    HOLDS,
+)
 def _repair_first() -> Ruling:
     text, example = play("convoy"), play("convoy", "commit.repair=after_refresh")
     mean = play("convoy", "source.txns.runtime.ms=180000")  # the mean of the experiment plan
@@ -197,6 +259,12 @@ def _repair_first() -> Ruling:
     return Ruling(_verdict(of_150["success_rate"] >= 0.99 and is_computed), what, (text, mean, example))
 
 
+@_claim(
+    "9,000 appends behind",
+    _REPORT,
+    "Beside 50 appends/s an overwrite of 3 minutes reads 9,000 lists, then more, and does not commit.",
+    HOLDS,
+)
 def _nine_thousand() -> Ruling:
     run = play("nine_thousand")
     lists, attempts = run.only("overwrite", "history_lists"), run.only("overwrite", "attempts")
@@ -209,6 +277,13 @@ def _nine_thousand() -> Ruling:
     return Ruling(_verdict(status != "committed" and lists > 9_000), what, (run,))
 
 
+@_claim(
+    "the design's own configuration",
+    _DESIGN,
+    "Txns commit under the configuration the document prints.",
+    HOLDS,
+    is_long=False,
+)
 def _design_block() -> Ruling:
     run = play("design")
     share, p50_ms = 100.0 * run.share("txns", "committed"), _median(run, "txns", "commit_latency_ms")
@@ -219,6 +294,9 @@ def _design_block() -> Ruling:
     return Ruling(_verdict(share >= 99.0 and p50_ms <= 500.0), what, (run,))
 
 
+@_claim(
+    "window of measurement", _PLAN, "Leaving out txns that span the edge of the window gives the steady state.", FAILS
+)
 def _dropped_txns() -> Ruling:
     run = play("edges")
     start_ms, stop_ms = 900_000.0, 2_700_000.0
@@ -234,6 +312,7 @@ def _dropped_txns() -> Ruling:
     return Ruling(_verdict(p95_s[1] > 0.98 * p95_s[0]), what, (run,))
 
 
+@_claim("physical bounds logical", _DESIGN, "Physical failures bound logical ones from above.", HOLDS)
 def _physical_bounds_logical() -> Ruling:
     one, many = play("tables", *LOG, "catalog.num_tables=1"), play("tables", *LOG)
     counts = [
@@ -250,6 +329,12 @@ def _physical_bounds_logical() -> Ruling:
     return Ruling(_verdict(all(physical >= logical for physical, logical in counts)), what, (one, many))
 
 
+@_claim(
+    "log beats swap",
+    _DESIGN,
+    "Txns on different tables commit side by side in a log, and not by swapping the catalog.",
+    HOLDS,
+)
 def _log_beats_swap() -> Ruling:
     log, swap = play("tables", *LOG), play("tables")
     rates = [run.result.summary()["committed_per_s"] for run in (log, swap)]
@@ -262,129 +347,3 @@ def _log_beats_swap() -> Ruling:
         "table."
     )
     return Ruling(_verdict(retries[0] < 0.5 * retries[1]), what, (log, swap))
-
-
-_INTERNALS, _SPECIFICATION = "internals", "refactoring specification"
-_REPORT, _DESIGN, _PLAN = "fidelity report", "append design", "experiment plan"
-
-CLAIMS: Final[tuple[Claim, ...]] = (
-    Claim(
-        "convoy of appends",
-        _INTERNALS,
-        "A txn N commits behind reads N manifest lists, whatever it does.",
-        FAILS,
-        _convoy_of_appends,
-    ),
-    Claim(
-        "no convoy of appends", _REPORT, "Appends never read historical manifest lists.", HOLDS, _no_convoy_of_appends
-    ),
-    Claim(
-        "first attempt fails",
-        f"{_INTERNALS}, {_SPECIFICATION}",
-        "A txn swaps from the snapshot it started on, so beside a stream its first attempt fails.",
-        FAILS,
-        _first_attempt,
-    ),
-    Claim(
-        "retry of an append",
-        _REPORT,
-        "A FastAppend's retry costs about 160 ms: a metadata read, a list read, a list written.",
-        IN_PART,
-        _retry_of_an_append,
-    ),
-    Claim(
-        "merge append",
-        f"{_SPECIFICATION}, {_REPORT}",
-        "A retried MergeAppend re-merges in proportion to the commits behind.",
-        FAILS,
-        _merge_append,
-        False,
-    ),
-    Claim(
-        "compaction beside appends",
-        _REPORT,
-        "Compaction beside a stream of appends becomes un-committable.",
-        FAILS,
-        _compaction_beside_appends,
-    ),
-    Claim(
-        "overwrites beside appends",
-        _REPORT,
-        "There is an append rate above which validated overwrites can no longer commit.",
-        HOLDS,
-        _overwrite_beside_appends,
-    ),
-    Claim("budget", _REPORT, "What stops them is the 30-minute budget of retries.", FAILS, _budget),
-    Claim(
-        "isolation level",
-        _REPORT,
-        "A validated overwrite reads a list per intermediate snapshot.",
-        IN_PART,
-        _snapshot_isolation,
-    ),
-    Claim(
-        "batched history",
-        f"{_INTERNALS}, {_REPORT}",
-        "Lists of history are read in parallel batches.",
-        FAILS,
-        _serial_history,
-    ),
-    Claim(
-        "shrinking history",
-        _INTERNALS,
-        "A later retry reads only the commits since the one before it.",
-        FAILS,
-        _shrinking_history,
-    ),
-    Claim(
-        "33.6 seconds",
-        _INTERNALS,
-        "150 s behind at 25 commits/s, a txn commits after 33.6 s, on its second retry.",
-        IN_PART,
-        _commits_in_the_end,
-        False,
-    ),
-    Claim(
-        "repair first",
-        f"{_INTERNALS}, {_REPORT}",
-        "At 50 commits/s every txn commits, with retries of 28 s and a P50 of about 34 s.",
-        HOLDS,
-        _repair_first,
-    ),
-    Claim(
-        "9,000 appends behind",
-        _REPORT,
-        "Beside 50 appends/s an overwrite of 3 minutes reads 9,000 lists, then more, and does not commit.",
-        HOLDS,
-        _nine_thousand,
-    ),
-    Claim(
-        "the design's own configuration",
-        _DESIGN,
-        "Txns commit under the configuration the document prints.",
-        HOLDS,
-        _design_block,
-        False,
-    ),
-    Claim(
-        "window of measurement",
-        _PLAN,
-        "Leaving out txns that span the edge of the window gives the steady state.",
-        FAILS,
-        _dropped_txns,
-    ),
-    Claim(
-        "physical bounds logical",
-        _DESIGN,
-        "Physical failures bound logical ones from above.",
-        HOLDS,
-        _physical_bounds_logical,
-    ),
-    Claim(
-        "log beats swap",
-        _DESIGN,
-        "Txns on different tables commit side by side in a log, and not by swapping the catalog.",
-        HOLDS,
-        _log_beats_swap,
-    ),
-)

@@ -11,13 +11,13 @@ from endive.rng import POINTER_READ, START_READ
 from endive.storage.client import Client
 from verification.suites.beset import (
     LOOK_US,
-    RIVAL_GAP_MS,
-    VICTIM,
+    TWO_PARTITIONS,
     VICTIM_ID,
     BesetCatalog,
     Script,
     Sent,
     TwoPartitions,
+    beset_document,
     count_sent,
     play_victim,
     script_of,
@@ -54,22 +54,15 @@ def configuration(
     delta: Mapping[str, Any], victim: Mapping[str, Any], rival: Mapping[str, Any], rivals: int
 ) -> dict[str, Any]:
     """One table of two partitions, a victim, and as many rivals as are needed."""
-    return {
-        "simulation": {"duration_ms": (rivals + 3) * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": REQUEST_MS, "max_parallel": 64},
-        "catalog": {"partitions": {"enabled": True, "num_partitions": 2}},
-        "table": {"format": "delta", "data_files": DATA_FILES},
-        "delta": dict(delta),
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
-        "source": [
-            {"name": VICTIM, "arrivals": {"kind": "periodic", "period_ms": 1e10}, **victim},
-            {
-                "name": "rival",
-                "arrivals": {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS},
-                **rival,
-            },
-        ],
-    }
+    return beset_document(
+        victim,
+        rival,
+        turns=rivals + 3,
+        storage={"provider": "constant", "latency_ms": REQUEST_MS, "max_parallel": 64},
+        catalog={"partitions": TWO_PARTITIONS},
+        table={"format": "delta", "data_files": DATA_FILES},
+        delta=dict(delta),
+    )
 
 
 class BareCatalog(BesetCatalog):

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from endive import Simulation
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
+from verification.recordings import QUANTILES
 from verification.suites.delta.delta_recording import SPARK, read
 from verification.suites.delta.rs_loops import QUICK_WRITERS, Requests, base_of, ended, repeats_table
 from verification.suites.load.closed_checks import GROUPS, GROUPS_QUICK, closed_checks
 from verification.suites.load.load_model import simulate_closed
-from verification.suites.load.measurement import QUANTILES, quantile
+from verification.suites.load.measurement import quantile
 
 QUICK_SLOWER: Final = 5.0
 LOG: Final = "log"  # the client's work, each time it has read the log as a whole

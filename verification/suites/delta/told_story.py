@@ -26,7 +26,7 @@ from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionDraft
 from endive.vocabulary import KINDS
 from endive.workload import Source, Workload
-from verification.suites.beset import RIVAL_GAP_MS, VICTIM, BesetCatalog, sent_by
+from verification.suites.beset import RIVAL_GAP_MS, TWO_PARTITIONS, VICTIM, BesetCatalog, beset_document, sent_by
 from verification.suites.delta.delta_pairs import OPERATIONS as PAIRED
 from verification.suites.delta.delta_pairs import Does, source_of
 from verification.suites.delta.delta_recording import RS
@@ -214,17 +214,12 @@ def configuration(story: Mapping[str, Any], rivals: int) -> dict[str, Any]:
     if story["is_cleaned"]:
         delta["log_retention_ms"] = RETENTION_MS
     merging = {"operation_types": {"merge": 1.0}, "read": "files", "touched_files": 1}
-    closed = {"kind": "closed", "clients": 1}
-    periodic = {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS}
-    return {
-        "simulation": {"duration_ms": (rivals + 1.5) * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": REQUEST_MS, "max_parallel": 64},
-        "catalog": {"partitions": {"enabled": True, "num_partitions": 2}},
-        "table": {"format": "delta", "data_files": DATA_FILES},
-        "delta": delta,
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
-        "source": [
-            {"name": VICTIM, "arrivals": closed, "keeps_table": True, **merging},
-            {"name": "rival", "arrivals": periodic, **merging},
-        ],
-    }
+    return beset_document(
+        {"arrivals": {"kind": "closed", "clients": 1}, "keeps_table": True, **merging},
+        merging,
+        turns=rivals + 1.5,
+        storage={"provider": "constant", "latency_ms": REQUEST_MS, "max_parallel": 64},
+        catalog={"partitions": TWO_PARTITIONS},
+        table={"format": "delta", "data_files": DATA_FILES},
+        delta=delta,
+    )

@@ -11,11 +11,12 @@ from endive.transaction import ConflictDetector, Transaction
 from endive.vocabulary import KINDS
 from verification.suites.beset import (
     RIVAL_GAP_MS,
-    VICTIM,
+    TWO_PARTITIONS,
     VICTIM_ID,
     BesetCatalog,
     Script,
     TwoPartitions,
+    beset_document,
     play_victim,
     script_of,
 )
@@ -89,27 +90,24 @@ def play_requests(
 def configuration(scenario: Scenario, release: str = NEWEST) -> dict[str, Any]:
     """The scenario's table, catalog, victim and rivals, as a release of Iceberg does it."""
     operation = scenario.operation
-    rivals = scenario.n_behind + sum(scenario.losses) + 1
-    return {
-        "simulation": {"duration_ms": (rivals + 2) * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "s3"},
-        "catalog": {
+    return beset_document(
+        _victim(scenario),
+        *(_rival(scenario, turn) for turn in range(len(scenario.rivals))),
+        turns=scenario.n_behind + sum(scenario.losses) + 3,
+        storage={"provider": "s3"},
+        catalog={
             "type": "service",
             "service": {"flavour": FLAVOURS[scenario.catalog]},
-            "partitions": {"enabled": True, "num_partitions": 2},
+            "partitions": TWO_PARTITIONS,
         },
-        "table": {"initial_manifests": operation.manifests, "initial_snapshots": operation.manifests},
-        "commit": {"release": line_of(release), **({} if operation.is_merging else {"merging": "off"})},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
-        "source": [_victim(scenario), *(_rival(scenario, turn) for turn in range(len(scenario.rivals)))],
-    }
+        table={"initial_manifests": operation.manifests, "initial_snapshots": operation.manifests},
+        commit={"release": line_of(release), **({} if operation.is_merging else {"merging": "off"})},
+    )
 
 
 def _victim(scenario: Scenario) -> dict[str, Any]:
     operation = scenario.operation
     source: dict[str, Any] = {
-        "name": VICTIM,
-        "arrivals": {"kind": "periodic", "period_ms": 1e10},
         "total_timeout_ms": 0.0,  # it is held up for longer than Iceberg's half hour
         "operation_types": {name: 1.0 for name in KINDS if name == operation.kind},
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from verification import recordings
 from verification.suites.java.request_trace import Recorded
 
 DATA: Final = Path(__file__).parent / "data"
@@ -67,10 +68,7 @@ def write_entries(what: str, release: str, date: str, entries: Mapping[str, Any]
     """One line per entry."""
     older = _older_entries(what, release, folder)
     told = {key: SAME if older.get(key) == value else value for key, value in entries.items()}
-    head = f'{{"iceberg": {json.dumps(release)}, "date": {json.dumps(date)}, "entries": {{'
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in told.items()]
-    text = "\n".join([head, ",\n".join(lines), "}}"]) + "\n"
-    _file_of(what, release, folder).write_text(text, encoding="utf-8")
+    recordings.write_entries(_file_of(what, release, folder), {"iceberg": release, "date": date}, told)
 
 
 def _file_of(what: str, release: str, folder: Path) -> Path:

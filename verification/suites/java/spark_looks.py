@@ -14,7 +14,7 @@ from typing import Any, Final
 from endive.config import parse_config
 from endive.rng import LOOK_READ, POINTER_READ, REFRESH, START_READ
 from endive.verification.suite import Check, Options, Outcome, provenance
-from verification.suites.beset import RIVAL_GAP_MS, VICTIM, Script
+from verification.suites.beset import TWO_PARTITIONS, Script, beset_document
 from verification.suites.java.java_requests import difference
 from verification.suites.java.modelled_pair import DATA_FILES
 from verification.suites.java.modelled_victim import play_requests
@@ -121,28 +121,12 @@ def _rivals_in(text: str) -> Script:
 
 def _document(victim: Mapping[str, Any], release: str, script: Script) -> dict[str, Any]:
     touched = {"touched_files": 1} if "touched_files" in victim else {}
-    return {
-        "simulation": {
-            "duration_ms": (sum(script.values()) + 3) * RIVAL_GAP_MS,
-            "warmup_ms": 0.0,
-            "cooldown_ms": 0.0,
-        },
-        "storage": {"provider": "s3"},
-        "catalog": {
-            "type": "service",
-            "service": {"flavour": "rest"},
-            "partitions": {"enabled": True, "num_partitions": 2},
-        },
-        "table": {"data_files": DATA_FILES} if touched else {},
-        "commit": {"release": release},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
-        "source": [
-            {"name": VICTIM, "arrivals": {"kind": "periodic", "period_ms": 1e10}, "total_timeout_ms": 0.0, **victim},
-            {
-                "name": "rival",
-                "arrivals": {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS},
-                "operation_types": {"fast_append": 1.0},
-                **touched,
-            },
-        ],
-    }
+    return beset_document(
+        {"total_timeout_ms": 0.0, **victim},
+        {"operation_types": {"fast_append": 1.0}, **touched},
+        turns=sum(script.values()) + 3,
+        storage={"provider": "s3"},
+        catalog={"type": "service", "service": {"flavour": "rest"}, "partitions": TWO_PARTITIONS},
+        table={"data_files": DATA_FILES} if touched else {},
+        commit={"release": release},
+    )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from endive.verification.suite import Check, Options, Outcome, Value, provenance
-from verification.suites.beset import RIVAL_GAP_MS, VICTIM, script_of
+from verification.suites.beset import RIVAL_GAP_MS, TWO_PARTITIONS, VICTIM, beset_document, script_of
 from verification.suites.java import modelled_victim
 from verification.suites.java.modelled_pair import ALL_FILES, DATA_FILES
 from verification.suites.java.request_recording import DATA
@@ -236,19 +236,15 @@ def compare(cell: Cell, told: dict[str, str]) -> Check:
 def play(cell: Cell) -> str:
     """How the statement ends in the model."""
     touched: Any = ALL_FILES if cell.meets else 1
-    arrivals = {"kind": "periodic", "period_ms": 1e10}
     late = {"kind": "periodic", "period_ms": 1e10, "offset_ms": RIVAL_GAP_MS}
-    document = {
-        "simulation": {"duration_ms": 5 * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "s3"},
-        "catalog": {"type": "service", "partitions": {"enabled": True, "num_partitions": 2}},
-        "table": {"data_files": DATA_FILES, "format_version": cell.version},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 1000.0}},
-        "source": [
-            {"name": VICTIM, "arrivals": arrivals, "total_timeout_ms": 0.0, "touched_files": touched, **victim(cell)},
-            {"name": "rival", "arrivals": late, "touched_files": touched, **rival(cell)},
-        ],
-    }
+    document = beset_document(
+        {"total_timeout_ms": 0.0, "touched_files": touched, **victim(cell)},
+        {"arrivals": late, "touched_files": touched, **rival(cell)},
+        turns=5,
+        storage={"provider": "s3"},
+        catalog={"type": "service", "partitions": TWO_PARTITIONS},
+        table={"data_files": DATA_FILES, "format_version": cell.version},
+    )
     elsewhere, everywhere = cell.names_in({9}), cell.names_in({3, 9})
     return modelled_victim.play_out(document, script_of(1), elsewhere, everywhere=everywhere).outcome
 

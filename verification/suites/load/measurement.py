@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from verification import recordings
+from verification.recordings import QUANTILES
 from verification.suites.java.request_recording import DATA
 
 LOAD_FILE: Final = DATA / "load.json"
 LOOPS_FILE: Final = DATA / "loops.json"
 ORDERED_FILE: Final = DATA / "ordered_loops.json"
 DELETES_FILE: Final = DATA / "delete_loops.json"
-QUANTILES: Final = (*(step / 50 for step in range(50)), 0.985, 0.99, 0.995, 0.998, 1.0)
 # Which recorded requests (``load_stage``: where in a txn's life, method, object) tell how long one of a kind takes.
 RETRIED: Final = (
     ("manifest_list", "head"),
@@ -87,12 +88,7 @@ class Figures:
 
 def quantile(ordered: Sequence[float], share: float) -> float:
     """By straight lines between the values; not a number if there are none."""
-    if not ordered:
-        return math.nan
-    at = share * (len(ordered) - 1)
-    low = int(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
+    return recordings.quantile(ordered, share) if ordered else math.nan
 
 
 def extremes(values: Sequence[float], decimals: int = 0) -> str:

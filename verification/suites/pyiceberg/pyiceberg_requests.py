@@ -16,7 +16,7 @@ from endive.rng import POINTER_READ
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
 from endive.vocabulary import OBJECTS
 from verification import rigs
-from verification.suites.beset import RIVAL_GAP_MS, SWAP, VICTIM, BesetCatalog, Script, play_victim
+from verification.suites.beset import SWAP, BesetCatalog, Script, beset_document, play_victim
 from verification.suites.pyiceberg.stories import (
     BEFORE_SWAP,
     COMMITTED,
@@ -56,31 +56,25 @@ def configuration(scenario: Scenario) -> dict[str, Any]:
     if scenario.merge_count_min is not None:
         merging = {"merging": "bins", "min_count_to_merge": scenario.merge_count_min}
     victim: dict[str, Any] = {
-        "name": VICTIM,
-        "arrivals": {"kind": "periodic", "period_ms": 1e10},
         "operation_types": {_KINDS.get(scenario.operation, "validated_overwrite"): 1.0},
         "total_timeout_ms": 0.0,  # it is held up for longer than half an hour
     }
     if scenario.operation not in _KINDS:
         victim |= _DELETE | {"isolation": scenario.isolation}
         victim["real_conflict_probability"] = 1.0 if scenario.is_conflict_real else 0.0
-    rivals: dict[str, Any] = {
-        "name": "rivals",
-        "arrivals": {"kind": "periodic", "period_ms": RIVAL_GAP_MS, "offset_ms": RIVAL_GAP_MS},
-        "operation_types": {"fast_append" if scenario.rivals == RIVALS_APPEND else "validated_overwrite": 1.0},
-    }
+    rival: dict[str, Any] = {"operation_types": {"fast_append": 1.0}}
     if scenario.rivals != RIVALS_APPEND:
-        rivals |= _DELETE
-    count = scenario.behind + sum(scenario.during)
-    return {
-        "simulation": {"duration_ms": (count + 2) * RIVAL_GAP_MS, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": 10.0},
-        "catalog": {"type": "service"},
-        "table": {"initial_snapshots": scenario.manifests, "initial_manifests": scenario.manifests},
-        "commit": {"protocol": "pyiceberg", **merging},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 0.0}},
-        "source": [victim, rivals],
-    }
+        rival = {"operation_types": {"validated_overwrite": 1.0}, **_DELETE}
+    return beset_document(
+        victim,
+        rival,
+        turns=scenario.behind + sum(scenario.during) + 2,
+        storage={"provider": "constant", "latency_ms": 10.0},
+        catalog={"type": "service"},
+        table={"initial_snapshots": scenario.manifests, "initial_manifests": scenario.manifests},
+        commit={"protocol": "pyiceberg", **merging},
+        transaction={"runtime": {"distribution": "fixed", "ms": 0.0}},
+    )
 
 
 def simulate_story(scenario: Scenario) -> Story:
