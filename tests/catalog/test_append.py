@@ -70,6 +70,7 @@ class Recorded(AppendCatalog):
         return applied
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize("preset", PRESETS)
 def test_told_committed_is_applied_under_two_thousand_random_interleavings(preset):
     refused = landed_unapplied = compacted = 0
