@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.catalog.clock import HandClock, Started
+from tests.clock import HandClock, Started
 
 from endive.catalog import (
     AppendCatalog,
@@ -21,10 +21,12 @@ from endive.storage.client import Client
 LATENCY_MS, LATENCY_US = 10.0, 10_000
 
 
-def make_catalog(kind: str, clock: HandClock, state: CatalogState | None = None, **options: Any) -> Catalog:
+def make_catalog(
+    kind: str, clock: Any, state: CatalogState | None = None, *, num_tables: int = 2, **options: Any
+) -> Catalog:
     is_append = kind.startswith("append")
     if state is None:
-        state = CatalogState(num_tables=2, scope=SCOPE_TABLE, has_log=is_append)
+        state = CatalogState(num_tables=num_tables, scope=SCOPE_TABLE, has_log=is_append)
     storage = ConstantStorageProvider(LATENCY_MS)
     storage.attach(clock)
     catalog: Catalog

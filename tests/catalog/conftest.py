@@ -1,7 +1,7 @@
 """What the tests of catalogs share: time that passes when they say so."""
 
 import pytest
-from tests.catalog.clock import HandClock
+from tests.clock import HandClock
 
 
 @pytest.fixture

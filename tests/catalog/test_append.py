@@ -10,13 +10,12 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from tests.catalog.calls import LATENCY_MS, LATENCY_US, finished, intend
-from tests.catalog.clock import HandClock, RandomClock
+from tests.catalog import calls
+from tests.catalog.calls import LATENCY_US, finished, intend
+from tests.clock import HandClock, RandomClock
 
-from endive.catalog import AppendCatalog, AppendResult, CatalogState
-from endive.catalog.rules import SCOPE_TABLE
+from endive.catalog import AppendCatalog, AppendResult
 from endive.rng import START_READ
-from endive.storage import ConstantStorageProvider
 from endive.storage.client import Client, count_sent
 from endive.vocabulary import CAS, HEAD, LOG
 
@@ -24,18 +23,9 @@ PRESETS = ("log", "append_design")
 ENTRY_BYTES = 100
 
 
-def make_catalog(clock: Any, preset: str, *, num_tables: int = 2, **options: Any) -> AppendCatalog:
-    storage = ConstantStorageProvider(LATENCY_MS)
-    storage.attach(clock)
-    state = CatalogState(num_tables=num_tables, scope=SCOPE_TABLE, has_log=True)
+def make_catalog(clock: Any, preset: str, **options: Any) -> Any:
     defaults = {"physical_attempts_max": 10 if preset == "log" else 0, "log_entry_bytes": ENTRY_BYTES}
-    catalog = AppendCatalog(storage, state, preset=preset, **(defaults | options))
-    catalog.attach(clock)
-    return catalog
-
-
-def counter(client: Client, name: str) -> int:
-    return getattr(client.row, name)
+    return calls.make_catalog(f"append {preset}", clock, **(defaults | options))
 
 
 class Writer:
@@ -80,6 +70,7 @@ class Recorded(AppendCatalog):
         return applied
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize("preset", PRESETS)
 def test_told_committed_is_applied_under_two_thousand_random_interleavings(preset):
     refused = landed_unapplied = compacted = 0
@@ -99,10 +90,10 @@ def test_told_committed_is_applied_under_two_thousand_random_interleavings(prese
         for txn_id in range(draw.randint(2, 6)):
             tables = tuple(draw.sample(range(3), draw.randint(1, 3)))
             writers.append(Writer(txn_id, clock, catalog, tables, draw.randint(1, len(tables))))
-        calls = [clock.start(writer.live(attempts_max=draw.randint(1, 5))) for writer in writers]
+        lives = [clock.start(writer.live(attempts_max=draw.randint(1, 5))) for writer in writers]
         clock.run()
 
-        told = [writer.client.txn_id for writer, call in zip(writers, calls, strict=True) if call.value]
+        told = [writer.client.txn_id for writer, life in zip(writers, lives, strict=True) if life.value]
         applied = getattr(catalog, "applied_txns", [])
         assert sorted(told) == sorted(record.txn_id for record in applied)
         assert catalog.state.seq == len(told)
@@ -111,7 +102,7 @@ def test_told_committed_is_applied_under_two_thousand_random_interleavings(prese
             assert writes == catalog.state.snapshot(0).tables[table].version
         check_counters(writers, catalog)
         refused += sum(len(writer.refusals) for writer in writers)
-        landed_unapplied += sum(counter(w.client, "append_logical_conflict") for w in writers)
+        landed_unapplied += sum(w.client.row.append_logical_conflict for w in writers)
         compacted += catalog.state.log.epoch
 
     # The interleavings reached what they were meant to reach.
@@ -124,7 +115,7 @@ def check_counters(writers: list[Writer], catalog: AppendCatalog) -> None:
     """What the txns counted is what happened to the log."""
 
     def total(name: str) -> int:
-        return sum(counter(writer.client, name) for writer in writers)
+        return sum(getattr(writer.client.row, name) for writer in writers)
 
     log = catalog.state.log
     landed = total("append_physical_success")
@@ -159,7 +150,7 @@ def test_the_outcome_is_known_only_after_a_discovery_read(preset, is_stale):
     call = finished(clock, catalog.commit(intend(1, first, 0), client=client))
 
     assert (not is_stale, 2 * LATENCY_US) == (call.value.success, call.end_us)
-    counts = [counter(client, f"append_{name}") for name in ("physical_success", "logical_conflict")]
+    counts = [getattr(client.row, f"append_{name}") for name in ("physical_success", "logical_conflict")]
     assert [1, int(is_stale)] == counts
     assert ENTRY_BYTES == catalog.state.log.offset  # in the log, applied or not
     assert (1 if is_stale else None) == (call.value.snapshot and call.value.snapshot.seq)
@@ -177,7 +168,7 @@ def test_a_moved_offset_costs_another_append_and_in_the_working_implementation_a
 
     assert call.value.success  # another table
     assert round_trips * LATENCY_US == call.end_us - begin_us
-    assert (1, 1) == (counter(client, "append_physical_failure"), counter(client, "append_physical_success"))
+    assert (1, 1) == (client.row.append_physical_failure, client.row.append_physical_success)
     assert heads == count_sent(client.row, LOG, HEAD)
 
 
@@ -195,8 +186,8 @@ def test_ten_physical_failures_end_an_attempt_without_a_word_on_the_state():
 
     assert not call.value.success
     assert call.value.snapshot is None
-    assert 10 == counter(client, "append_physical_failure")
-    assert 0 == counter(client, "append_physical_success")
+    assert 10 == client.row.append_physical_failure
+    assert 0 == client.row.append_physical_success
     assert (10 + 9) * LATENCY_US == call.end_us
 
 
@@ -213,7 +204,7 @@ def test_a_txn_that_lands_twice_is_applied_once_and_told_committed_both_times(pr
         assert finished(clock, catalog.commit(record, client=client)).value.success
 
     assert (1, 1) == (catalog.state.seq, catalog.state.snapshot(0).tables[0].version)
-    assert (1, 1) == (counter(client, "append_logical_success"), counter(client, "append_duplicates"))
+    assert (1, 1) == (client.row.append_logical_success, client.row.append_duplicates)
     assert 2 * ENTRY_BYTES == catalog.state.log.offset
 
 
@@ -255,20 +246,20 @@ def test_a_log_is_sealed_at_its_threshold_and_compacted_by_the_next_committer(pr
     catalog = make_catalog(clock, preset, **options)
     for txn_id in range(landings):
         client, _ = commit_alone(clock, catalog, txn_id)
-        assert int(txn_id == landings - 1) == counter(client, "append_compactions_triggered")
+        assert int(txn_id == landings - 1) == client.row.append_compactions_triggered
     assert (1, landings) == (catalog.state.log.is_sealed, catalog.state.log.entries)
 
     client, took_us = commit_alone(clock, catalog, landings)
 
     log = catalog.state.log
     assert (0, 1) == (log.is_sealed, log.epoch)
-    assert 1 == counter(client, "append_compactions_completed")
+    assert 1 == client.row.append_compactions_completed
     if preset == "append_design":  # a swap of its own, then append and discovery
         assert (3 * LATENCY_US, 1) == (took_us, log.entries)
-        assert 1 == counter(client, "append_physical_success")
+        assert 1 == client.row.append_physical_success
     else:  # the swap carries the txn, and needs no discovery
         assert (LATENCY_US, 0) == (took_us, log.entries)
-        assert 0 == counter(client, "append_physical_success")
+        assert 0 == client.row.append_physical_success
     assert landings + 1 == catalog.state.seq
 
 
@@ -280,14 +271,14 @@ def test_of_two_that_find_the_log_sealed_one_compacts(preset):
         commit_alone(clock, catalog, txn_id)
     sealed = catalog.state.snapshot(clock.now_us)
     clients = [Client(txn_id, txn_id, clock) for txn_id in (3, 4)]
-    calls = [
+    commits = [
         clock.start(catalog.commit(intend(client.txn_id, sealed, table), client=client))
         for table, client in enumerate(clients)
     ]
     clock.run()
 
-    assert [True, True] == [call.value.success for call in calls]
-    assert [1, 0] == [counter(client, "append_compactions_completed") for client in clients]
+    assert [True, True] == [call.value.success for call in commits]
+    assert [1, 0] == [client.row.append_compactions_completed for client in clients]
     assert (1, 5) == (catalog.state.log.epoch, catalog.state.seq)
     in_log = 2 if preset == "append_design" else 1  # the other one travelled with the compaction
     assert in_log == catalog.state.log.entries
@@ -305,7 +296,7 @@ def test_a_compaction_expects_the_log_it_saw_and_not_any_sealed_one(preset):
     client = Client(1, 1, clock)
     assert finished(clock, catalog.commit(intend(1, stale, 1), client=client)).value.success
     assert 2 == count_sent(client.row, LOG, CAS)
-    assert (1, 2) == (counter(client, "append_compactions_completed"), catalog.state.log.epoch)
+    assert (1, 2) == (client.row.append_compactions_completed, catalog.state.log.epoch)
 
 
 def test_the_log_shrinks_what_is_read_back():

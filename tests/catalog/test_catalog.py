@@ -6,7 +6,7 @@ that use them, in the tests of ``endive.transaction``.
 
 import pytest
 from tests.catalog.calls import LATENCY_MS, LATENCY_US, commit, finished, intend, make_catalog
-from tests.catalog.clock import HandClock
+from tests.clock import HandClock
 
 from endive.catalog import AppendCatalog, CASCatalog, Catalog, CatalogState
 from endive.catalog.rules import SCOPE_TABLE

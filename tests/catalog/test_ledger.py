@@ -4,7 +4,6 @@ import pytest
 
 from endive.catalog import ledger as books
 from endive.catalog.rules import LogState
-from endive.kernel import fill, jitted, records, value_of
 
 GROUPS, TABLES, PARTITIONS = 2, 3, 4
 UNITS = 1 + GROUPS + TABLES + TABLES * PARTITIONS
@@ -143,22 +142,3 @@ def test_a_commit_whose_txn_never_learnt_of_it_is_accounted_for(ledger, commit):
     assert books.check_counts(ledger, 1, 0, 10)
     assert not books.check_counts(ledger, 1, 1, 10)
     assert (books.COUNTS_DIFFER, -1, 0, 2, 3, 10) == blamed(ledger)
-
-
-@jitted
-def compiled_story(ledger, catalog, unit):
-    books.begin_commit(ledger, catalog, False)
-    books.change_unit(ledger, unit, False)
-    books.check_base(ledger, unit, 8, 0, 77, False)
-
-
-def test_compiled_code_keeps_the_same_books(ledger, units):
-    kept, kept_units = records(books.Ledger, 1)[0], records(books.Unit, 2)
-    for place, number in enumerate((books.THE_CATALOG, 5)):
-        fill(kept_units[place], units[number])
-    compiled_story(kept, kept_units[0], kept_units[1])
-    compiled_story.py_func(ledger, units[books.THE_CATALOG], units[5])
-
-    assert (books.BUILT_ON_OLD, 8, 5, 1, 0, 77) == blamed(ledger)
-    assert ledger == value_of(books.Ledger, kept)
-    assert [units[books.THE_CATALOG], units[5]] == [value_of(books.Unit, place) for place in kept_units]

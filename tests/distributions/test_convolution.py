@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from endive.distributions.convolution import CELLS_MAX, _angles, _transform, _transform_back, _trim, square
+from endive.distributions.convolution import CELLS_MAX, _angles, _trim, square
 
 
 def mean(shares: np.ndarray) -> float:
@@ -36,28 +36,6 @@ def test_ends_without_weight_are_put_on_the_first_and_last_cell_kept() -> None:
     assert (3, 0) == (first, halvings)
     assert [0.25, 0.5, 0.25] == pytest.approx(kept.tolist(), abs=2e-13)
     assert 1.0 == pytest.approx(math.fsum(kept.tolist()), abs=1e-16)
-
-
-def test_the_interpreter_makes_the_same_bits() -> None:
-    angles = _angles.__wrapped__(256)
-    generator = np.random.default_rng(7)
-    compiled = generator.random(256), generator.random(256)
-    interpreted = compiled[0].copy(), compiled[1].copy()
-    for transform in (_transform, _transform_back):
-        transform(*compiled, *angles)
-        transform.py_func(*interpreted, *angles)
-
-    assert compiled[0].tobytes() == interpreted[0].tobytes()
-    assert compiled[1].tobytes() == interpreted[1].tobytes()
-
-
-def test_there_and_back_is_the_identity_times_the_size() -> None:
-    angles = _angles.__wrapped__(64)
-    real, imaginary = np.arange(64.0), np.zeros(64)
-    _transform(real, imaginary, *angles)
-    _transform_back(real, imaginary, *angles)
-
-    assert np.arange(64.0).tolist() == pytest.approx((real / 64.0).tolist(), abs=1e-13)
 
 
 def test_angles_are_those_of_the_circle_to_the_last_places() -> None:

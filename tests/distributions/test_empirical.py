@@ -21,12 +21,6 @@ def test_it_passes_through_its_points_and_is_level_beyond() -> None:
     assert 15.0 == pytest.approx(latency.quantile(0.7), rel=1e-14)
 
 
-def test_its_mean_is_the_area_under_the_line() -> None:
-    expected = 0.1 * 2.0 + 0.4 * 6.0 + 0.4 * 15.0 + 0.09 * 60.0 + 0.01 * 100.0
-
-    assert expected == pytest.approx(EmpiricalLatency(POINTS).mean(), rel=1e-14)
-
-
 def test_a_floor_cuts_the_line_where_it_crosses_it() -> None:
     latency = EmpiricalLatency(((0.0, 0.0), (1.0, 100.0)), min_latency_ms=40.0)
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from endive.distributions import FixedLatency, LognormalLatency, SizeBasedLatency, sample_many_us
+from endive.distributions import LognormalLatency, SizeBasedLatency, sample_many_us
 from endive.rng import stream_key
 
 MIB = 1 << 20
@@ -34,12 +34,6 @@ def test_a_shift_moves_the_whole_and_is_part_of_the_mean_and_median_given() -> N
     assert 20.0 + math.e == pytest.approx(LognormalLatency(1.0, 1.0, shift_ms=20.0).quantile(0.5), rel=1e-14)
 
 
-def test_without_spread_it_is_a_constant() -> None:
-    drawn = {LognormalLatency.by_median(50.0, 0.0).sample_us(KEY, counter) for counter in range(100)}
-
-    assert {50_000} == drawn
-
-
 @pytest.mark.parametrize("size_mib", [0, 1, 7])
 def test_the_median_grows_with_size(size_mib: int) -> None:
     transfer = SizeBasedLatency(30.0, 20.0, 0.4)
@@ -62,14 +56,6 @@ def test_a_base_of_nothing_costs_nothing_for_an_empty_object() -> None:
     assert 1_000 == transfer.sample_us(KEY, 1)
     assert (1.0, 0.0, 1.0) == (transfer.mean(), transfer.variance(), transfer.quantile(0.9))
     assert 10.0 == pytest.approx(transfer.at_size(MIB).quantile(0.5), rel=1e-14)
-
-
-def test_only_what_grows_depends_on_size() -> None:
-    plain = LognormalLatency.by_median(30.0, 0.4)
-
-    assert plain.sample_us(KEY, 1) == plain.sample_us(KEY, 1, 100 * MIB)
-    assert plain is plain.at_size(100 * MIB)
-    assert 5_000 == FixedLatency(5.0).sample_us(KEY, 1, 100 * MIB)
 
 
 def test_the_longest_latency_keeps_a_clock_of_64_bits_safe() -> None:

@@ -11,15 +11,6 @@ KEY = stream_key(42, "mixture")
 MIB = 1 << 20
 
 
-def test_weights_are_relative() -> None:
-    by_count = MixtureLatency(((9, FixedLatency(1.0)), (1, FixedLatency(2.0))))
-    by_share = MixtureLatency(((0.9, FixedLatency(1.0)), (0.1, FixedLatency(2.0))))
-
-    assert 1.1 == pytest.approx(by_count.mean(), rel=1e-14)
-    for counter in range(200):
-        assert by_share.sample_us(KEY, counter) == by_count.sample_us(KEY, counter)
-
-
 def test_quantiles_step_over_the_gap_between_atoms() -> None:
     mixture = MixtureLatency(((0.5, FixedLatency(1.0)), (0.25, FixedLatency(2.0)), (0.25, FixedLatency(8.0))))
 

@@ -53,27 +53,12 @@ def test_the_comparison_can_fail() -> None:
     assert distance(slowest(latency, 4), brute_force(latency, 5)) > 2.0 * DISTANCE_MAX
 
 
-def test_the_median_of_the_slowest_of_many_is_far_out() -> None:
-    latency = UniformLatency(0.0, 1000.0)
-    drawn_us = slowest(latency, 1_000)
-
-    expected_share = 0.5
-    observed = float((drawn_us <= 1e6 * 0.5 ** (1 / 1_000)).mean())
-    assert abs(observed - expected_share) < 4.5 * 0.5 / math.sqrt(COUNT)
-
-
 def test_a_mixture_takes_the_slowest_of_the_very_draws_it_would_have_made() -> None:
     mixture = MixtureLatency(((0.9, LognormalLatency(3.0, 0.2)), (0.1, LognormalLatency(5.0, 0.9))))
 
     for counter in range(0, 700, 7):
         expected = max(mixture.sample_us(KEY, counter + index) for index in range(7))
         assert expected == mixture.slowest_us(KEY, counter, 7)
-
-
-def test_more_requests_never_end_sooner(smooth: LatencyDistribution) -> None:
-    for counter in range(50):
-        waits = [smooth.slowest_us(KEY, counter, count) for count in (1, 2, 4, 8, 1_000, 10**6)]
-        assert waits == sorted(waits)
 
 
 @pytest.mark.parametrize("parallel", [2, 4, 7, 100])
@@ -103,12 +88,6 @@ def test_there_is_no_such_code_where_the_slowest_is_not_one_draw() -> None:
     assert mixed.slowest_code(4) is None
     assert UniformLatency(1.0, 2.0).slowest_code(4) is None
     assert LognormalLatency(1.0, 0.5).slowest_code(1) is None
-
-
-def test_the_slowest_of_constants_is_the_constant() -> None:
-    code = FixedLatency(3.0).slowest_code(8)
-    assert code is not None
-    assert draw_us(code, 0, KEY, 5, 0) == 3_000
 
 
 @pytest.mark.parametrize(

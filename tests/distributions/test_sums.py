@@ -137,14 +137,6 @@ def test_a_sum_of_constants_is_exact() -> None:
     assert 9 * 4_000 == MixtureLatency(((0.5, FixedLatency(4.0)), (0.5, FixedLatency(4.0)))).sum_us(KEY, 5, 9)
 
 
-def test_codes_of_sums_can_be_laid_end_to_end() -> None:
-    code = code_of(READ)
-    joined = np.concatenate([np.zeros(17), code])
-
-    for count in (3, 100):
-        assert draw_sum_us(code, 0, KEY, 9, count, 0) == draw_sum_us(joined, 17, KEY, 9, count, 0)
-
-
 def test_without_a_floor_one_code_holds_for_every_size() -> None:
     latency = SizeBasedLatency(60.0, 20.0, 0.29)
     for size_bytes in (0, 1 << 20, 50 << 20):
@@ -173,14 +165,6 @@ def test_a_law_with_too_long_a_tail_for_a_grid_is_drawn_one_by_one() -> None:
 
     assert latency.summed_code() is None
     assert draws_us(own, 0, KEY, 2, 1, 50, 0) == latency.sum_us(KEY, 2, 50)
-
-
-def test_a_distribution_of_ones_own_is_summed_one_by_one() -> None:
-    class Own(LatencyDistribution):
-        def quantile(self, p: float) -> float:
-            return 10.0 * p
-
-    assert sum(Own().sample_us(KEY, 3 + index) for index in range(40)) == Own().sum_us(KEY, 3, 40)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.catalog.clock import HandClock
+from tests.clock import HandClock
 
 from endive import Simulation, simulate
 from endive.catalog import AppendCatalog, Catalog, CatalogState, CommitResult, IntentionRecord

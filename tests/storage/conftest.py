@@ -1,63 +1,27 @@
-"""A clock small enough to see through, and clients that ask on it."""
+"""Stores that are made up, and clients that ask them on a clock moved by hand."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.clock import HandClock
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.rng import stream_key
-from endive.storage import Client, Exchange, ObjectStore, Profile, StorageResult
+from endive.storage import Client, ObjectStore, Profile
 from endive.storage.profile import ExtraTime, Figure
 from endive.storage.requests import CAPABILITIES, CONDITIONAL_OPERATIONS
 
 
-class Task:
-    """One running request: what it waited for, and its answer when it has one."""
-
-    def __init__(self) -> None:
-        self.waits_us: list[int] = []
-        self.end_us: int | None = None
-        self.value: StorageResult | None = None
-
-
-class FakeClock:
-    """Runs requests side by side; simultaneous ones in the order they were started."""
-
-    def __init__(self) -> None:
-        self.now_us = 0
-        self._pending: list[tuple[int, int]] = []
-        self._running: list[tuple[Exchange, Task]] = []
-
-    def start(self, request: Exchange, at_us: int = 0) -> Task:
-        task = Task()
-        self._running.append((request, task))
-        heapq.heappush(self._pending, (at_us, len(self._running) - 1))
-        return task
-
-    def run(self) -> None:
-        while self._pending:
-            self.now_us, index = heapq.heappop(self._pending)
-            request, task = self._running[index]
-            try:
-                wait_us = next(request)
-            except StopIteration as end:
-                task.end_us, task.value = self.now_us, end.value
-                continue
-            task.waits_us.append(wait_us)
-            heapq.heappush(self._pending, (self.now_us + wait_us, index))
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def new_client(clock: FakeClock) -> Callable[..., Client]:
+def new_client(clock: HandClock) -> Callable[..., Client]:
     def make(txn_id: int = 0, **rest: Any) -> Client:
         return Client(stream_key(42, f"txn {txn_id}"), txn_id, clock, **rest)
 
@@ -74,7 +38,7 @@ def figure(distribution: LatencyDistribution) -> Figure:
 
 
 @pytest.fixture
-def new_store(clock: FakeClock) -> Callable[..., ObjectStore]:
+def new_store(clock: HandClock) -> Callable[..., ObjectStore]:
     """A store that can do everything; latencies in ms, by name of operation."""
 
     def make(

@@ -16,10 +16,9 @@ from endive.storage import (
     S3StorageProvider,
     list_profiles,
     load_profile,
-    names_supporting,
 )
 from endive.storage.requests import CAPABILITIES
-from endive.vocabulary import APPEND, CAS, CATALOG, DELETE, HEAD, OPERATIONS, TAIL_APPEND, WRITE
+from endive.vocabulary import APPEND, CAS, CATALOG, OPERATIONS, TAIL_APPEND, WRITE
 
 TABLE = {  # provider: read, write, cas, append, tail_append, create
     "s3": (S3StorageProvider, (True, True, True, False, False, True)),
@@ -65,14 +64,6 @@ def test_the_supports_properties_say_the_same(name):
     assert has == [getattr(provider, name) for name in names]
 
 
-def test_who_can_read_can_ask_for_the_head_and_who_can_write_can_delete():
-    fifo = load_profile("fifo")
-
-    assert fifo.supports(HEAD) is True
-    assert fifo.supports(DELETE) is False
-    assert names_supporting(DELETE) == names_supporting(WRITE)
-
-
 @pytest.mark.parametrize(
     ("op", "names"), [(APPEND, "s3x, azure, azurex, instant, constant"), (TAIL_APPEND, "instant, fifo, constant")]
 )
@@ -81,11 +72,6 @@ def test_a_refused_operation_names_the_providers_that_have_it(client, op, names)
         request(S3StorageProvider(), op, client)
 
     assert str(refused.value) == (f"storage provider 's3' has no '{OPERATIONS[op]}'. Providers that have it: {names}.")
-
-
-def test_a_refused_operation_has_no_latency():
-    with pytest.raises(UnsupportedOperationError):
-        FifoQueueProvider().latency(0, WRITE)
 
 
 @pytest.mark.parametrize("vintage", ["measured", ORIGINAL])
@@ -99,3 +85,8 @@ def test_the_hypothetical_profiles_are_those_without_vintages():
     hypothetical = {name for name in BUILT_IN if load_profile(name).vintage == "hypothetical"}
 
     assert hypothetical == set(HAVE_NO_VINTAGES)
+
+
+def test_a_refused_operation_has_no_latency():
+    with pytest.raises(UnsupportedOperationError):
+        FifoQueueProvider().latency(0, WRITE)

@@ -5,8 +5,6 @@ import pytest
 from endive import vocabulary
 from endive.formats.delta import words as delta
 from endive.formats.iceberg import words
-from endive.results.schema import OBJECTS as RECORDED_OBJECTS
-from endive.results.schema import OPERATIONS as RECORDED_OPERATIONS
 from endive.storage.client import count_sent
 from endive.vocabulary import (
     CATALOG,
@@ -85,10 +83,3 @@ def test_a_trace_tells_when_who_and_what(clock, new_client):
 
     assert trace == [(77, 3, 2, MANIFEST, READ, 4, False), (77, 3, 2, MANIFEST, READ, 2, True)]
     assert (6, 400) == (count_sent(client.row, MANIFEST, READ), client.row.bytes_read)
-
-
-def test_codes_are_the_places_of_the_names_in_the_record():
-    for name in RECORDED_OBJECTS:
-        assert getattr(vocabulary, name.upper()) == RECORDED_OBJECTS.index(name)
-    for name in RECORDED_OPERATIONS:
-        assert getattr(vocabulary, name.upper()) == RECORDED_OPERATIONS.index(name)

@@ -6,9 +6,9 @@ import pytest
 
 from endive.distributions import LognormalLatency
 from endive.errors import EngineError
-from endive.storage import ExtraTime, ObjectStore, load_profile
-from endive.storage.client import count_sent
-from endive.vocabulary import APPEND, CAS, CATALOG, LOG, TAIL_APPEND
+from endive.storage import ExtraTime, ObjectStore, contention, load_profile
+from endive.storage.contention import NO_TXN
+from endive.vocabulary import CAS, CATALOG
 
 
 class Register:
@@ -151,23 +151,6 @@ def test_of_two_waiters_that_wake_together_the_second_waits_again_after_a_succes
     assert third.waits_us == waits_us
 
 
-def test_a_saturated_object_succeeds_exactly_at_its_limit(clock, new_client, new_store):
-    store = new_store(latency_ms=10.0, writes_per_s_max=40.0)
-    written_us = []
-
-    def keep_writing(client):
-        for counter in range(5):
-            yield from store.cas(
-                "k", 0, 1, client=client, counter=counter, evaluate=lambda: not written_us.append(clock.now_us)
-            )
-
-    for txn_id in range(4):
-        clock.start(keep_writing(new_client(txn_id)))
-    clock.run()
-
-    assert written_us == [5_000 + 25_000 * i for i in range(20)]
-
-
 @pytest.mark.parametrize("is_reset", [True, False])
 def test_reset_and_a_new_clock_forget_limits_and_rivals(clock, new_client, new_store, register, is_reset):
     store = new_store(latency_ms=10.0, window_ms=50.0, penalty_ms=7.0, writes_per_s_max=1.0)
@@ -183,23 +166,6 @@ def test_reset_and_a_new_clock_forget_limits_and_rivals(clock, new_client, new_s
     clock.run()
 
     assert task.waits_us == [5_000, 5_000]
-
-
-@pytest.mark.parametrize("op", [CAS, APPEND, TAIL_APPEND])
-def test_each_ordered_operation_is_counted_as_itself(clock, client, new_store, op):
-    store = new_store()
-    request = {
-        CAS: lambda: store.cas("k", 0, 100, client=client, counter=0, evaluate=bool, object=LOG),
-        APPEND: lambda: store.append("k", 0, 100, client=client, counter=0, evaluate=bool, object=LOG),
-        TAIL_APPEND: lambda: store.tail_append("k", 100, client=client, counter=0, object=LOG),
-    }[op]
-
-    clock.start(request())
-    clock.run()
-
-    assert count_sent(client.row, LOG, op) == 1
-    assert sum(client.row.requests) == 1
-    assert client.row.bytes_written == 100
 
 
 def test_a_tail_append_is_never_refused_and_lands_when_evaluated(clock, client, new_store):
@@ -222,3 +188,32 @@ def test_an_ordered_request_without_a_clock_says_what_to_do(client, new_store, r
 
     with pytest.raises(EngineError, match=r"Call attach\(clock\) first"):
         next(cas(store, client, register))
+
+
+def test_the_answer_takes_what_the_request_leg_left_of_the_latency():
+    assert contention.answer_leg_us(10_000, 4_000, 0) == 6_000
+    assert contention.answer_leg_us(10_000, 4_000, 250) == 6_250
+
+
+@pytest.mark.parametrize(
+    ("now_us", "last_us", "last_txn", "txn_id", "window_us", "expected"),
+    [
+        (100, 90, 1, 2, 10, True),  # at the edge of the window
+        (100, 89, 1, 2, 10, False),  # beyond it
+        (100, 100, 1, 2, 10, True),  # at the same instant
+        (100, 90, 2, 2, 10, False),  # its own request
+        (5, 0, NO_TXN, 2, 10, False),  # the first request of all
+        (100, 100, 1, 2, 0, False),  # no window
+    ],
+)
+def test_a_request_is_contended_only_by_a_rival_within_the_window(
+    now_us, last_us, last_txn, txn_id, window_us, expected
+):
+    assert contention.is_contended(now_us, last_us, last_txn, txn_id, window_us) is expected
+
+
+def test_the_spacing_is_the_inverse_of_the_limit_and_zero_without_one():
+    assert contention.write_spacing_us(1.0) == 1_000_000
+    assert contention.write_spacing_us(125.0) == 8_000
+    assert contention.write_spacing_us(3.0) == 333_333
+    assert contention.write_spacing_us(0.0) == 0

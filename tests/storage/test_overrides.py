@@ -77,10 +77,3 @@ def test_overrides_appear_in_the_description_as_the_users():
 
     row = next(row for row in profile.describe() if row[0] == "catalog cas, refused")
     assert row[2:] == (9.0, 9.0, 9.0, "given", "by the user, in the configuration")
-
-
-def test_overriding_leaves_the_built_in_profile_alone():
-    load_profile("s3").with_overrides({(CATALOG, READ, True): FixedLatency(1.0)}, min_latency_ms=5.0)
-
-    assert load_profile("s3").overrides == {}
-    assert load_profile("s3").min_latency_override_ms is None

@@ -2,7 +2,6 @@
 
 import pytest
 
-from endive.distributions import LognormalLatency
 from endive.storage import ObjectStore, Request, load_profile
 from endive.storage.client import count_sent
 from endive.vocabulary import CATALOG, DELETE, HEAD, MANIFEST, MANIFEST_LIST, METADATA, READ, WRITE
@@ -89,15 +88,6 @@ def test_a_batch_of_writes_draws_from_the_write_figure(clock, client):
     assert client.row.bytes_written == 3 << 20
 
 
-def test_a_batch_of_heads_counts_requests_but_no_bytes(clock, client, new_store):
-    task = clock.start(new_store().ask(Request(MANIFEST_LIST, HEAD, 0, 0, 5, 4), client))
-    clock.run()
-
-    assert task.waits_us == [10_000, 10_000]
-    assert count_sent(client.row, MANIFEST_LIST, HEAD) == 5
-    assert client.row.bytes_read == 0
-
-
 def test_a_batch_is_observed_once_when_the_server_evaluates_its_last_part(clock, client, new_store):
     seen = []
     store = new_store(latency_ms=10.0)
@@ -145,15 +135,3 @@ def test_draws_depend_on_key_and_counter_only(clock, new_client):
     order = [(1, 0), (1, 1), (2, 0), (2, 1)]
     assert latencies(order) == latencies(order[::-1])
     assert len(set(latencies(order).values())) == 4
-
-
-def test_an_override_reaches_the_object_it_names_and_no_other(clock, client, new_store):
-    slow = LognormalLatency.by_median(500.0, 0.0)
-    store = ObjectStore(new_store().profile.with_overrides({(MANIFEST, READ, True): slow}))
-
-    manifest = clock.start(store.read("k", 1, client=client, counter=0, object=MANIFEST))
-    catalog = clock.start(store.read("k", 1, client=client, counter=0, object=CATALOG))
-    clock.run()
-
-    assert manifest.waits_us == [500_000]
-    assert catalog.waits_us == [10_000]

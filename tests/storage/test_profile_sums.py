@@ -6,17 +6,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from endive.distributions import LatencyDistribution, LognormalLatency, draw_sum_us
+from endive.distributions import LatencyDistribution, draw_sum_us
 from endive.distributions.code import FloatArray, draws_us
 from endive.kernel import jitted
 from endive.rng import stream_key
 from endive.storage import DELETE, HEAD, MANIFEST, MEASURED, READ, VINTAGES, WRITE, list_profiles, load_profile
 
-COUNTS = (8, 64, 512, 1_000)
+pytestmark = pytest.mark.lengthy
+
+COUNTS = (8, 64, 1_000)
 SIZE_BYTES = 300_000
 DRAWS, BRUTE_DRAWS = 200_000, 10_000
 QUANTILES = {"P1": 0.01, "P50": 0.5, "P99": 0.99, "P99.9": 0.999}
-SIGMAS_MAX = 4.5  # of 400 comparisons one beyond that in 350 trials; seeds are fixed
+SIGMAS_MAX = 4.5  # of 300 comparisons one beyond that in 350 trials; seeds are fixed
 KEY, OTHER_KEY = stream_key(11, "profile sums"), stream_key(12, "profile sums")
 
 
@@ -68,11 +70,9 @@ def brute_force(name: str) -> dict[int, FloatArray]:
     return dict(zip(COUNTS, rows, strict=True))
 
 
-def disagreements(
-    latency: LatencyDistribution, count: int, brute_us: FloatArray, drawn_from: LatencyDistribution | None = None
-) -> list[str]:
+def disagreements(latency: LatencyDistribution, count: int, brute_us: FloatArray) -> list[str]:
     """What a drawn sum does not share with the law (mean, variance) and with summed draws (quantiles)."""
-    code = (drawn_from or latency).summed_code(SIZE_BYTES)
+    code = latency.summed_code(SIZE_BYTES)
     assert code is not None
     sums_us = drawn_us(code, KEY, count, DRAWS, SIZE_BYTES)
     exact = latency.at_size(SIZE_BYTES)
@@ -107,11 +107,3 @@ def test_the_comparison_notices_another_mean_another_spread_and_another_tail() -
     assert ["P1", "P50", "P99", "P99.9"] == disagreements(right, 64, brute_us * 1.03)
     wider_us = brute_us.mean() + 1.2 * (brute_us - brute_us.mean())
     assert ["P1", "P99", "P99.9"] == disagreements(right, 64, wider_us)
-
-
-def test_the_comparison_notices_tables_of_another_law() -> None:
-    wrong = LognormalLatency.by_median(27.0, 0.65, min_latency_ms=10.0)
-
-    assert {"mean", "variance"} <= set(
-        disagreements(LATENCIES["s3-read"], 1_000, brute_force("s3-read")[1_000], drawn_from=wrong)
-    )

@@ -8,10 +8,10 @@ import pytest
 
 from endive.distributions import ExponentialLatency, FixedLatency, LatencyDistribution, LognormalLatency, UniformLatency
 from endive.errors import ConfigError
-from endive.kernel import fill, jitted, records
+from endive.kernel import jitted
 from endive.rng import uniform
 from endive.workload import NEVER_US, NO_MORE, Arrivals, Closed, Periodic, Renewal, Trace, TraceLog
-from endive.workload.arrivals import Timing, client_of, closed_index, next_arrival_us, turn_of
+from endive.workload.arrivals import closed_index, next_arrival_us
 
 KEY = 20_261_115
 DRAWS = 40_000
@@ -80,12 +80,6 @@ def test_counts_of_a_poisson_process_in_windows_vary_as_much_as_their_mean():
     assert 1.0 == pytest.approx(counts.var() / counts.mean(), abs=4.0 * error)
 
 
-def test_gaps_of_a_poisson_process_do_not_remember_each_other():
-    gaps = np.diff(times_us(renewal(ExponentialLatency(100.0)), DRAWS))
-
-    assert 0.0 == pytest.approx(np.corrcoef(gaps[:-1], gaps[1:])[0, 1], abs=4.0 / math.sqrt(DRAWS))
-
-
 @pytest.mark.parametrize(
     ("span", "expected"),
     [
@@ -96,12 +90,6 @@ def test_gaps_of_a_poisson_process_do_not_remember_each_other():
 )
 def test_fixed_arrivals_come_after_the_start_one_gap_apart_and_before_the_stop(span, expected):
     assert expected == times_us(renewal(FixedLatency(2.0), **span), 3)
-
-
-def test_gap_number_i_is_draw_number_i_of_the_stream():
-    gap = ExponentialLatency(100.0)
-
-    assert 5_000 + gap.sample_us(KEY, 17) == renewal(gap).next_us(17, 5_000, key=KEY)
 
 
 @pytest.mark.parametrize(
@@ -135,13 +123,6 @@ def test_jitter_is_uniform_below_its_bound_and_does_not_accumulate():
 
     assert set(range(800)) == set(late_us.tolist())
     assert 399.5 == pytest.approx(late_us.mean(), abs=4.0 * 800.0 / math.sqrt(12.0 * DRAWS))
-
-
-def test_the_most_jitter_allowed_keeps_arrivals_in_order():
-    times = times_us(periodic(2, jitter_us=1), 1000) + times_us(periodic(3, jitter_us=2), 1000)
-
-    assert [2 * index for index in range(1000)] == times[:1000]
-    assert times[1000:] == sorted(times[1000:])
 
 
 @pytest.mark.parametrize(
@@ -183,32 +164,11 @@ def test_a_trace_of_one_client_waits_until_the_txn_before_has_ended():
 # ---- closed loops ----------------------------------------------------------------------------------
 
 
-def test_an_index_of_a_closed_loop_holds_client_and_turn():
-    index = closed_index(7, 12)
-
-    assert (7 << 32) + 12 == index
-    assert (7, 12) == (client_of(index), turn_of(index))
-
-
 def test_every_client_submits_at_the_start_and_thinks_after_its_txn_has_ended():
     loop = closed(3, FixedLatency(5.0), start_us=2000)
 
     assert [2000] * 3 == [loop.next_us(closed_index(client, 0), 0, key=KEY) for client in range(3)]
     assert 90_000 + 5000 == loop.next_us(closed_index(2, 4), 90_000, key=KEY)
-
-
-def test_think_times_of_two_clients_are_independent():
-    think = ExponentialLatency(100.0)
-    loop = closed(2, think)
-    turns = range(1, DRAWS // 4)
-
-    first = np.array([loop.next_us(closed_index(0, turn), 0, key=KEY) for turn in turns])
-    second = np.array([loop.next_us(closed_index(1, turn), 0, key=KEY) for turn in turns])
-
-    error = 4.0 / math.sqrt(len(first))
-    assert 0.0 == pytest.approx(np.corrcoef(first, second)[0, 1], abs=error)
-    assert 100_000.0 == pytest.approx(first.mean(), rel=error)
-    assert 100_000.0 == pytest.approx(second.mean(), rel=error)
 
 
 def test_a_client_whose_think_time_ends_at_the_stop_submits_no_more():
@@ -219,46 +179,6 @@ def test_a_client_whose_think_time_ends_at_the_stop_submits_no_more():
 
 
 # ---- both engines ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "arrivals",
-    [
-        renewal(ExponentialLatency(100.0), start_us=7),
-        renewal(LognormalLatency.by_mean(100.0, 1.0), stop_us=500_000),
-        periodic(1000, offset_us=5, jitter_us=900, start_us=3, stop_us=50_000),
-        trace(*range(0, 100_000, 777), start_us=11, stop_us=90_000),
-    ],
-    ids=["poisson", "lognormal", "periodic", "trace"],
-)
-def test_the_compiled_rule_gives_the_times_of_the_class(arrivals):
-    code = np.zeros(3) if arrivals.gaps is None else np.concatenate([np.zeros(3), arrivals.gaps.code()])
-    timing = records(Timing, 1)
-    fill(timing[0], arrivals.timing)
-    given_us = [] if arrivals.trace is None else list(arrivals.trace.submit_us)
-
-    compiled: list[int] = []
-    previous_us = -12_345  # must not matter
-    while len(compiled) < 200:
-        index = len(compiled)
-        given = given_us[index] if index < len(given_us) else 0
-        previous_us = compiled_next_arrival_us(timing[0], previous_us, 0, index, code, 3, KEY, given)
-        if previous_us == NO_MORE:
-            break
-        compiled.append(previous_us)
-
-    assert times_us(arrivals, 200) == compiled
-    assert len(compiled) > 2
-
-
-def test_the_compiled_rule_gives_the_think_times_of_the_class():
-    loop = closed(2, ExponentialLatency(100.0), start_us=500)
-    timing, code = records(Timing, 1), loop.gaps.code()
-    fill(timing[0], loop.timing)
-
-    for index in (closed_index(client, turn) for client in range(2) for turn in range(20)):
-        expected = loop.next_us(index, 90_000, key=KEY)
-        assert expected == compiled_next_arrival_us(timing[0], 90_000, 0, index, code, 0, KEY, 0)
 
 
 class Halves(LatencyDistribution):

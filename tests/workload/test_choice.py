@@ -2,13 +2,12 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from endive.errors import ConfigError
 from endive.kernel import jitted
 from endive.rng import PARTITION_COUNT, PARTITIONS, TABLE_COUNT, TABLES, WRITES, slot, substream, uniform
-from endive.workload import TableSelector, UniformPartitionSelector, UniformTableSelector, ZipfTableSelector
+from endive.workload import TableSelector, UniformTableSelector, ZipfTableSelector
 from endive.workload.choice import choose_partitions, choose_tables
 from endive.workload.picks import pick_index, zipf_tails
 
@@ -87,20 +86,6 @@ def test_partitions_are_picked_as_often_as_their_weights_say_and_others_never(ma
     assert 3_000 == pytest.approx(picked[1,], abs=120)
 
 
-def test_partitions_of_two_tables_of_a_txn_are_chosen_independently(make_partitions):
-    choice = make_partitions(count=1)
-    pairs = Counter(tuple(choice.partitions(True, key, at)[0][0] for at in (0, 1)) for key in range(20_000))
-
-    assert 100 == len(pairs)
-    assert [200] * 100 == pytest.approx(list(pairs.values()), abs=4.5 * 200**0.5)
-
-
-def test_more_tables_than_a_slot_has_positions_keep_their_own_partitions(make_partitions):
-    choice = make_partitions(total=1_000_000, count=1, selector=UniformPartitionSelector(1.0))
-
-    assert 1000 == len({choice.partitions(True, 7, position)[0] for position in range(1000)})
-
-
 def test_a_single_partition_is_written_if_its_table_is(make_partitions):
     choice = make_partitions(total=1, count=1)
 
@@ -109,40 +94,6 @@ def test_a_single_partition_is_written_if_its_table_is(make_partitions):
 
 
 # ---- both engines ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.5])
-@pytest.mark.parametrize(
-    "size", [{"total": 12, "count": 5}, {"total": 12, "count": 0, "count_alpha": 0.8}, {"total": 90, "count": 40}]
-)
-def test_rules_choose_the_same_interpreted_compiled_and_through_the_class(make_tables, size, alpha):
-    choice = make_tables(selector=ZipfTableSelector(alpha, 0.4), **size)
-    code = np.concatenate([np.zeros(2), choice.code()])
-
-    for key in range(200):
-        expected = [-1] * (choice.room + 1)
-        out = np.full(choice.room + 1, -1)
-        count, written = choose_tables(choice.code().tolist(), 0, key, expected, 1)
-
-        assert (count, written) == compiled_choose_tables(code, 2, key, out, 1)
-        assert expected == out.tolist()
-        assert (tuple(expected[1 : 1 + count]), written) == choice.tables(key)
-
-
-@pytest.mark.parametrize("size", [{"total": 12, "count": 5}, {"total": 90, "count": 0, "count_alpha": 0.8}])
-@pytest.mark.parametrize("is_written", [True, False])
-def test_rules_choose_the_same_partitions_everywhere(make_partitions, size, is_written):
-    choice = make_partitions(**size)
-
-    for key in range(200):
-        expected = [-1] * choice.room
-        out = np.full(choice.room, -1)
-        count, written = choose_partitions(choice.code().tolist(), 0, is_written, key, key % 3, expected, 0)
-
-        found = compiled_choose_partitions(choice.code(), 0, is_written, key, key % 3, out, 0)
-        assert (count, written) == found
-        assert expected == out.tolist()
-        assert (tuple(expected[:count]), written) == choice.partitions(is_written, key, key % 3)
 
 
 # ---- names of draws ---------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from endive import Simulation
-from endive.config import parse_config
 from endive.distributions.counts import CountDistribution
-from endive.errors import ConfigError
 from endive.results.read_sets import ReadSet
+
+pytestmark = pytest.mark.lengthy  # both engines, on configurations of their own
 
 
 def config(**changes: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def config(**changes: Any) -> dict[str, Any]:
         "inter_arrival": {"distribution": "exponential", "scale": 20.0},
     }
     return {
-        "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0, "seed": 7},
+        "simulation": {"duration_ms": 30_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0, "seed": 7},
         "storage": {"provider": "instant"},
         "catalog": changes.pop("catalog"),
         "transaction": transaction | changes,
@@ -36,15 +36,6 @@ def read_sets_of(document: dict[str, Any]) -> list[ReadSet]:
 
 def shares(numbers: list[int]) -> dict[int, float]:
     return {number: count / len(numbers) for number, count in sorted(Counter(numbers).items())}
-
-
-def test_weights_are_those_of_the_draws() -> None:
-    law = CountDistribution(distribution="exponential", mean=3.0, count_min=1, count_max=10)
-    drawn = shares([law.draw((index + 0.5) / 200_000) for index in range(200_000)])
-
-    assert pytest.approx(tuple(drawn.values()), abs=1e-4) == law.weights(10)
-    assert (0.25, 0.25, 0.5) == CountDistribution(distribution="uniform", count_min=1, count_max=4).weights(3)
-    assert (0.0, 1.0, 0.0) == CountDistribution(distribution="fixed", value=2).weights(3)
 
 
 def test_tables_per_txn_may_follow_a_distribution() -> None:
@@ -76,23 +67,3 @@ def test_tables_may_have_partition_counts_of_their_own() -> None:
         touched[each.table].update(each.partitions_read)
         assert min(3, (1, 4, 50)[each.table]) == len(each.partitions_read)
     assert [{0}, {0, 1, 2, 3}, set(range(50))] == list(touched.values())
-
-
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        (config(catalog={"num_tables": 2, "partitions": {"enabled": True, "per_table": [5]}}), "one for each table"),
-        (config(catalog={"partitions": {"enabled": True, "per_table": 5}}), "must be a list of whole numbers"),
-        (
-            config(catalog={"num_tables": 9}, tables={"count_zipf": 1.5, "count_distribution": {"mean": 2}}),
-            "tables.count_zipf are both given",
-        ),
-        (
-            config(catalog={"num_tables": 9}, tables={"count": 2, "count_distribution": {"mean": 2}}),
-            "tables.count_distribution is given instead",
-        ),
-    ],
-)
-def test_counts_that_contradict_each_other_are_refused(document: dict[str, Any], words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        parse_config(document)

@@ -54,15 +54,6 @@ def test_table_and_partition_selectors_are_told_apart():
     assert [False, True, False, True] == [isinstance(selector, PartitionSelector) for selector in ALL]
 
 
-@pytest.mark.parametrize("selector", ALL)
-def test_selectors_of_ours_are_built_in_and_a_users_are_not(selector):
-    class OwnSelector(type(selector)):
-        pass
-
-    assert selector.is_built_in
-    assert not OwnSelector(*((0.5,) if selector.alpha == 0.0 else (1.5, 0.5))).is_built_in
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -11,7 +11,6 @@ from endive.distributions import FixedLatency, LatencyDistribution
 from endive.errors import ConfigError
 from endive.kernel import jitted
 from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
-from endive.transaction.transaction_values import TransactionDraft
 from endive.vocabulary import KINDS, N_KINDS
 from endive.workload import (
     NEVER_US,
@@ -20,7 +19,6 @@ from endive.workload import (
     TraceLog,
     UniformTableSelector,
     ZipfTableSelector,
-    closed_index,
     draw_kind,
     draw_transaction,
 )
@@ -47,21 +45,6 @@ def test_a_source_draws_from_streams_of_its_own_name(make_source):
     assert stream_key(7, "source/maintenance") == source.key
     assert stream_key(7, "source/maintenance/arrivals") == source.arrivals_key
     assert substream(source.key, 12) == source.transaction_key(12)
-
-
-def test_the_position_of_a_source_changes_nothing_it_draws(make_source):
-    alone, second = make_source(index=0), make_source(index=1)
-
-    assert [draft(alone, index) for index in range(50)] == [draft(second, index) for index in range(50)]
-    assert alone.next_arrival_us(3, 50) == second.next_arrival_us(3, 50)
-
-
-def test_two_sources_alike_but_for_their_names_draw_differently(make_source):
-    first, second = make_source(name="a"), make_source(name="b")
-    runtimes = [[draft(source, index).runtime_us for index in range(2000)] for source in (first, second)]
-
-    logs = np.log(np.array(runtimes) - 30_000_000.0)
-    assert 0.0 == pytest.approx(np.corrcoef(logs)[0, 1], abs=4.0 / math.sqrt(2000))
 
 
 def test_runtime_has_the_mean_its_key_names_and_the_floor_of_its_minimum(make_source):
@@ -108,14 +91,6 @@ def test_an_only_operation_type_is_what_drawing_it_would_give(make_source, kind)
         assert kind == draft(source, index).kind == draw_kind(source.kind_tails, 0, key)
 
 
-def test_the_compiled_rule_draws_the_same_operation_type(make_source):
-    source = make_source(kind_weights=weighing(0.7, 0.2, 0.04, 0.03, 0.02, 0.01))
-    tails = np.array([0.0, *source.kind_tails])
-
-    for index in range(500):
-        assert draft(source, index).kind == compiled_draw_kind(tails, 1, source.transaction_key(index))
-
-
 def test_what_is_drawn_for_one_thing_does_not_depend_on_how_another_is_drawn(make_source, make_tables):
     """Draws are named, so that two configurations share their draws."""
     plain = make_source(tables=make_tables(total=20))
@@ -140,22 +115,6 @@ def test_a_draft_holds_tables_and_the_partitions_of_each(make_source, make_table
         assert (12_000, 3, 2) == (txn.runtime_us, len(txn.tables_read), txn.n_tables_written)
         assert txn.tables_read[:2] == txn.tables_written
         assert [(4, 2), (4, 2), (4, 0)] == [(len(items), written) for items, written in txn.partitions]
-
-
-def test_the_simplest_draft_is_known_but_for_its_runtime(make_source):
-    source = make_source(runtime=FixedLatency(5.0))
-    expected = TransactionDraft(
-        kind=0, runtime_us=5_000, tables_read=(0,), n_tables_written=1, partitions=(), job_key=source.transaction_key(3)
-    )
-
-    assert expected == draft(source, 3)
-
-
-def test_txns_of_two_clients_of_a_closed_loop_have_keys_of_their_own(make_source):
-    source = make_source()
-    keys = {source.transaction_key(closed_index(client, turn)) for client in range(50) for turn in range(50)}
-
-    assert 2500 == len(keys)
 
 
 def test_a_trace_decides_what_it_gives_and_leaves_the_rest_to_be_drawn(make_source, make_tables, make_partitions):

@@ -62,14 +62,6 @@ def test_a_compaction_every_five_minutes_competes_with_a_stream_of_appends(make_
     assert {(3, 180_000_000)} == {(txn.kind, txn.runtime_us) for _, txn in of_compaction}
 
 
-def test_a_draft_is_the_same_whenever_it_is_asked_for(make_source):
-    source = make_source()
-    load = workload(source)
-    forwards = [load.draft(source, index) for index in range(20)]
-
-    assert forwards == [load.draft(source, index) for index in reversed(range(20))][::-1]
-
-
 def test_a_closed_loop_cannot_be_generated_without_a_simulation(make_source):
     loop = Closed(start_us=0, stop_us=NEVER_US, client_count=2, think=FixedLatency(1.0))
 

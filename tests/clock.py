@@ -1,6 +1,6 @@
-"""A hand clock for catalogs: starts their generators, lets time pass, keeps what they return.
+"""Clocks that drive generators of microseconds by hand, and keep what they return.
 
-``HandClock`` obeys the latencies; ``RandomClock`` ignores them and lets a seeded draw say who moves next, so that every
+``HandClock`` obeys the delays; ``RandomClock`` ignores them and lets a seeded draw say who moves next, so that every
 interleaving of server decisions can happen.
 """
 
@@ -11,16 +11,26 @@ from typing import Any
 
 
 class Started:
-    """A call under way: ``value`` is what it returned, ``end_us`` when."""
+    """A call under way: what it waited for, and once it has returned ``value`` is what, ``end_us`` when."""
 
     def __init__(self, process: Generator[int, None, Any]) -> None:
-        self.process = process
+        self._process = process
+        self.waits_us: list[int] = []
         self.value: Any = None
         self.end_us = -1
 
+    def step(self, now_us: int) -> bool:
+        """Whether it goes on, after one more delay."""
+        try:
+            self.waits_us.append(next(self._process))
+        except StopIteration as stop:
+            self.value, self.end_us = stop.value, now_us
+            return False
+        return True
+
 
 class HandClock:
-    """Runs generators of microseconds in the order of time, first started first."""
+    """Runs generators in the order of time, first started first."""
 
     def __init__(self) -> None:
         self.now_us = 0
@@ -36,12 +46,8 @@ class HandClock:
     def run(self, until_us: int | None = None) -> None:
         while self._events and (until_us is None or self._events[0][0] <= until_us):
             self.now_us, order, started = heappop(self._events)
-            try:
-                delay_us = started.process.send(None)
-            except StopIteration as stop:
-                started.value, started.end_us = stop.value, self.now_us
-                continue
-            heappush(self._events, (self.now_us + delay_us, order, started))
+            if started.step(self.now_us):
+                heappush(self._events, (self.now_us + started.waits_us[-1], order, started))
         if until_us is not None:
             self.now_us = until_us
 
@@ -55,18 +61,13 @@ class RandomClock:
         self._running: list[Started] = []
 
     def start(self, process: Generator[int, None, Any]) -> Started:
-        started = Started(process)
-        self._running.append(started)
-        return started
+        self._running.append(Started(process))
+        return self._running[-1]
 
     def run(self) -> None:
         while self._running:
             chosen = self._random.randrange(len(self._running))
-            started = self._running[chosen]
             self.now_us += 1
-            try:
-                started.process.send(None)
-            except StopIteration as stop:
-                started.value, started.end_us = stop.value, self.now_us
+            if not self._running[chosen].step(self.now_us):
                 self._running[chosen] = self._running[-1]
                 self._running.pop()
