@@ -13,7 +13,8 @@ import pytest
 from tests.waiting import PATIENCE_S
 
 from endive import code_cache, kernel, kernel_cache, kernel_parts, record
-from endive.kernel import jitted, rule
+from endive.kernel import jitted, rule, step
+from endive.rng import slot
 
 PACKAGE = {
     "__init__.py": "",
@@ -201,3 +202,20 @@ def test_a_layout_without_a_flag_says_itself_whether_the_field_is_there(left_out
     kernel.fill(pairs[0], Pair(first=7, second=8, is_second=0))
 
     assert expected == chosen_of(pairs[0])
+
+
+@step
+def first_slot(attempt: int) -> int:
+    return slot(attempt, 1, 0)
+
+
+def test_a_part_that_was_not_linked_is_named_before_anybody_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To call it would end the process: here the parts of parts are forgotten."""
+    monkeypatch.setattr(kernel_parts, "_with_parts", dict.fromkeys)
+
+    @jitted
+    def slot_of(attempt: int) -> int:
+        return first_slot(attempt)
+
+    with pytest.raises(AssertionError, match=r"slot.* was not linked: to call it would end the process"):
+        slot_of(3)

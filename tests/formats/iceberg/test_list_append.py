@@ -6,7 +6,9 @@ import pytest
 
 from endive import simulate
 from endive.catalog.rules import LANDED, MOVED, SEALED
+from endive.formats.content import Tables
 from endive.formats.iceberg.table import IcebergTable, append_to_list, rewrite_list
+from endive.formats.nesting import FormatSettings
 
 ENTRY_BYTES = 50
 STEP_MS = 10.0
@@ -23,6 +25,13 @@ def test_an_entry_lands_only_at_the_end_of_the_list():
     assert MOVED == append(table, 0)
     assert LANDED == append(table, ENTRY_BYTES)
     assert (2 * ENTRY_BYTES, 0) == (table.list_offset, table.is_list_sealed)
+
+
+def test_every_table_has_a_list_of_its_own():
+    tables = Tables(2, FormatSettings())
+    append(tables.states[0].iceberg, 0)
+
+    assert LANDED == append(tables.states[1].iceberg, 0)
 
 
 @pytest.mark.parametrize(("threshold", "entries"), [(1, 1), (50, 1), (51, 2), (100, 2), (120, 3)])
