@@ -307,3 +307,31 @@ def test_pyiceberg_writes_its_manifest_while_it_reads_the_list():
 
     assert 10.0 + 10.0 == played.row["phase_manifests_ms"]  # the manifest and its HEAD; the list's 10 ms pass meanwhile
     assert 10.0 == played.row["phase_manifest_list_ms"]  # the new one
+
+
+@pytest.mark.parametrize(("own_manifest", "deleted_manifests"), [("once", 0), ("each_attempt", 1)])
+def test_a_manifest_written_again_by_each_attempt_is_deleted_for_the_lost_one(own_manifest, deleted_manifests):
+    played = play("fast_append", {(1, SWAPPING): append()}, commit={"own_manifest": own_manifest})
+
+    assert ("committed", 2) == played.told("status", "attempts")
+    assert (1, deleted_manifests) == tuple(played.after()[f"{kind}.delete"] for kind in ("manifest_list", "manifest"))
+
+
+# ---- v4 as proposed: docs/model/v4.md ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("entries", "leaves", "left"), [(1, 0, 2), (2, 0, 3), (3, 1, 1)])
+def test_entries_go_into_the_root_until_it_is_full_and_then_into_one_leaf(entries, leaves, left):
+    """The root that was read holds what goes into the leaf, and is read back as Java Iceberg does."""
+    played = play(
+        "merge_append",
+        catalog={**SERVICE, "service": {"flavour": "rest"}, "table_metadata_inlined": True},
+        commit={"protocol": "v4", "min_count_to_merge": 4},
+        table={"initial_manifests": entries},
+    )
+
+    roots = bill(manifest_list_read=1, manifest_list_write=1, manifest_write=leaves)
+    assert roots == without_catalog(played.attempt(1))
+    assert bill(manifest_list_read=1) == dict(played.after())
+    assert (3, 1) == played.told("requests_catalog_read", "requests_catalog_cas")
+    assert left == played.catalog.state.content.states[0].iceberg.manifests
