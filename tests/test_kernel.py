@@ -13,7 +13,8 @@ import pytest
 from tests.waiting import PATIENCE_S
 
 from endive import code_cache, kernel, kernel_cache, kernel_parts, record
-from endive.kernel import jitted, rule
+from endive.kernel import jitted, rule, step
+from endive.rng import slot
 
 PACKAGE = {
     "__init__.py": "",
@@ -96,6 +97,7 @@ def test_an_array_that_passes_through_is_given_back() -> None:
     assert references == sys.getrefcount(values)
 
 
+@pytest.mark.lengthy
 def test_compiled_code_is_kept_and_found_again_by_the_next_process_of_another_copy(
     package: Path, tmp_path: Path
 ) -> None:
@@ -105,6 +107,7 @@ def test_compiled_code_is_kept_and_found_again_by_the_next_process_of_another_co
     assert [code_cache.source_hash(package)] == [folder.name for folder in (tmp_path / "cache").iterdir()]
 
 
+@pytest.mark.lengthy
 def test_an_edit_in_a_called_module_is_noticed(package: Path, tmp_path: Path) -> None:
     inner = package / "inner.py"
     inner.write_text(inner.read_text().replace("x + 1", "x + 2"))
@@ -114,6 +117,7 @@ def test_an_edit_in_a_called_module_is_noticed(package: Path, tmp_path: Path) ->
     assert "60 0" == answer_of(start(package, tmp_path / "cache"))
 
 
+@pytest.mark.lengthy
 def test_a_damaged_cache_is_compiled_anew(package: Path, tmp_path: Path) -> None:
     for path in (tmp_path / "cache").rglob("*.nb?"):
         path.write_bytes(path.read_bytes()[:40])
@@ -121,12 +125,14 @@ def test_a_damaged_cache_is_compiled_anew(package: Path, tmp_path: Path) -> None
     assert "50 0" == answer_of(start(package, tmp_path / "cache"))
 
 
+@pytest.mark.lengthy
 def test_processes_that_start_together_share_one_cold_cache(package: Path, tmp_path: Path) -> None:
     together = [start(package, tmp_path / "cold") for _ in range(3)]
 
     assert ["50 0", "50 1", "50 1"] == sorted(answer_of(process) for process in together)
 
 
+@pytest.mark.lengthy
 def test_a_process_that_dies_while_it_compiles_does_not_hold_the_others_up(package: Path, tmp_path: Path) -> None:
     holder = (
         "import os, signal; from kept import kernel_cache; assert kernel_cache._turn.begin(); "
@@ -145,6 +151,7 @@ def test_a_process_that_dies_while_it_compiles_does_not_hold_the_others_up(packa
     assert "50 0" == answer_of(waiting)
 
 
+@pytest.mark.lengthy
 def test_without_a_place_to_write_functions_are_compiled_all_the_same(package: Path, tmp_path: Path) -> None:
     not_a_folder = tmp_path / "file"
     not_a_folder.write_text("in the way")
@@ -201,3 +208,20 @@ def test_a_layout_without_a_flag_says_itself_whether_the_field_is_there(left_out
     kernel.fill(pairs[0], Pair(first=7, second=8, is_second=0))
 
     assert expected == chosen_of(pairs[0])
+
+
+@step
+def first_slot(attempt: int) -> int:
+    return slot(attempt, 1, 0)
+
+
+def test_a_part_that_was_not_linked_is_named_before_anybody_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To call it would end the process: here the parts of parts are forgotten."""
+    monkeypatch.setattr(kernel_parts, "_with_parts", dict.fromkeys)
+
+    @jitted
+    def slot_of(attempt: int) -> int:
+        return first_slot(attempt)
+
+    with pytest.raises(AssertionError, match=r"slot.* was not linked: to call it would end the process"):
+        slot_of(3)

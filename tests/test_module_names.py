@@ -19,7 +19,7 @@ OF_A_SUBJECT = {
 }
 # A room of every format in formats/, and in another package the word in its plain sense.
 OF_A_FORMAT = {
-    *("attempt", "conflicts", "draws", "effects", "payments", "plan", "protocol", "settings", "table", "words"),
+    *("attempt", "conflicts", "draws", "effects", "payments", "plan", "protocol", "table", "words"),
 }
 
 # A room of observation/ says what of a real table it is about.

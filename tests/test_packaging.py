@@ -18,6 +18,7 @@ def wheel(tmp_path_factory):
     return folder / made.stdout.splitlines()[-1]
 
 
+@pytest.mark.lengthy
 def test_the_wheel_holds_every_file_of_the_package(wheel):
     expected = {
         path.relative_to(ROOT / "src").as_posix()
@@ -31,6 +32,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     assert expected == held
 
 
+@pytest.mark.lengthy
 def test_the_wheel_names_its_licence_and_its_extras(wheel):
     archive = zipfile.ZipFile(wheel)
     metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))

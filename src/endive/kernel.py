@@ -139,40 +139,42 @@ def element_of(cls: type[T]) -> Callable[[int, int], T]:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def element(_context: Any, address: Any, index: Any) -> Any:
-        return kind(types.int64, types.int64), _finding(kind)
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _element(context, builder, kind, *args)
+
+        return kind(types.int64, types.int64), generate
 
     return cast("Callable[[int, int], T]", element)
 
 
-def held_element_of(cls: type[T], holder: type, variants: Iterable[Fields]) -> Callable[[object, int, int], T]:
-    """As ``element_of``, for arrays whose addresses a record holds: its elements are laid out as the holder is.
+def held_element_of(cls: type[T], holder: Any, field: str, variants: Iterable[Fields]) -> Callable[[object, int], T]:
+    """As ``element_of``, for the array whose address a record holds in ``field``, a path of names.
 
-    That is without the same fields, one of ``variants``. The holder is a pointer too: a function that takes the two of
-    them can reach everything, and passing them on costs nothing.
+    Its elements are laid out as the holder is: without the same fields, one of ``variants``. The holder is a pointer
+    too, from which a function can reach everything, and to pass it on costs nothing.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def element(_context: Any, held_by: Any, address: Any, index: Any) -> Any:
-        kind = _type_of(cls, _variant_of(held_by, holder, variants))  # type: ignore[arg-type]
-        return kind(held_by, types.int64, types.int64), _finding(kind)
+    def element(_context: Any, held_by: Any, index: Any) -> Any:
+        kind = _type_of(cls, next(each for each in variants if _type_of(holder, each) == held_by))  # type: ignore[arg-type]
+        part, offset = held_by, 0
+        for name in field.split("."):
+            part, offset = part.typeof(name), offset + part.offset(name)
 
-    return cast("Callable[[object, int, int], T]", element)
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = cgutils.get_record_member(builder, args[0], offset, context.get_data_type(types.int64))
+            address = context.unpack_value(builder, types.int64, place)
+            return _element(context, builder, kind, address, args[1])
+
+        return kind(held_by, types.int64), generate
+
+    return cast("Callable[[object, int], T]", element)
 
 
-def _finding(kind: Any) -> Callable[..., Any]:
-    """Code that turns an address and an index, its last arguments, into a pointer to a record."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        offset = builder.mul(args[-1], context.get_constant(types.int64, kind.size))
-        return builder.inttoptr(builder.add(args[-2], offset), context.get_value_type(kind))
-
-    return generate
-
-
-def _variant_of(kind: Any, holder: type[Any], variants: Iterable[Fields]) -> Fields:
-    """Which fields a holder of this type is laid out without."""
-    hashable: Any = holder
-    return next(each for each in variants if _type_of(hashable, each) == kind)
+def _element(context: Any, builder: Any, kind: Any, address: Any, index: Any) -> Any:
+    """Code that turns an address and an index into a pointer to a record."""
+    offset = builder.mul(index, context.get_constant(types.int64, kind.size))
+    return builder.inttoptr(builder.add(address, offset), context.get_value_type(kind))
 
 
 @cache

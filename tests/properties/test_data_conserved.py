@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from tests.properties.following import follow
 from tests.properties.law import law
 from tests.properties.recording import Row, Run
@@ -13,6 +14,8 @@ from endive.results.freshness import ages_of
 from endive.results.window import Window
 from endive.vocabulary import NONE, REASONS, STATUSES
 from endive.workload.streams import streams_of
+
+pytestmark = pytest.mark.lengthy
 
 TYPES = {"txn_id": "int64", "client": "int32", "status": "string", "reason": "string", "commits_untold": "int32"}
 SCHEMA = pa.schema({**TYPES, "submit_ms": "float64", "end_ms": "float64"})

@@ -46,6 +46,7 @@ def run_on(engine: str, mapping: dict[str, Any]) -> tuple[list[tuple[Row, tuple[
     return list(zip(sink.rows, sink.tables, strict=True)), result
 
 
+@pytest.mark.lengthy
 @given(mapping=any_configs())
 def test_both_engines_give_every_txn_the_same_row_and_the_run_the_same_table_and_summary(mapping):
     (reference, our_result), (compiled, their_result) = (run_on(engine, mapping) for engine in ENGINES)

@@ -5,6 +5,7 @@ Tried like those of ``test_invariants``; what is compared with the rows is count
 
 from collections import Counter
 
+import pytest
 from tests.properties.history import (
     adds_vectors,
     classes_between,
@@ -23,6 +24,8 @@ from tests.properties.law import law
 from endive import vocabulary as v
 from endive.formats.operation import CLASS_NONE
 from endive.simulation.build_source import us_of
+
+pytestmark = pytest.mark.lengthy
 
 
 @law

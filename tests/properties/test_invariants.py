@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import groupby, pairwise
 
+import pytest
 from tests.properties.history import is_validating, misses_history, says_no_start
 from tests.properties.law import law
 from tests.properties.recording import Decision, Run
@@ -17,6 +18,8 @@ from tests.properties.recording import Decision, Run
 from endive import vocabulary as v
 from endive.simulation.build import build_storage
 from endive.simulation.build_source import us_of
+
+pytestmark = pytest.mark.lengthy
 
 
 @law

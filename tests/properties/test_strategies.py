@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.properties.delta_strategies import any_configs
 
@@ -30,6 +31,7 @@ def _keys_in(value: Any) -> set[str]:
     return set().union(*(_keys_in(part) for part in value)) if isinstance(value, list) else set()
 
 
+@pytest.mark.lengthy
 def test_random_configurations_have_every_key():
     keys = set()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -99,32 +100,35 @@ def test_with_an_idempotency_key_no_lost_answer_leaves_a_commit_unknown(engine):
     assert "commit_state_unknown" not in {row["reason"] for row in known}
 
 
-def waited_ms(flavour: str, load: float) -> tuple[float, int, float]:
-    """What a txn waits for the quota after its work, by the model; its calls, and txns a second."""
-    # On so many tables nobody meets; writing a list takes so long, and so differently long, that calls on both sides of
-    # it are strangers. After a constant time they would come as evenly as they were served, and wait less.
+@cache
+def simulate_calls(flavour: str, per_s: float, **service: Any) -> Any:
+    """Txns that meet nobody, on so many tables. Writing a list takes so long, and so differently long, that calls on
+    both sides of it are strangers; after a constant time they would come as evenly as they were served, and wait less.
+    """
     catalog = {"type": "service", "latency_ms": CALL_MS, "num_tables": 20_000}
     config = {
         "simulation": {"duration_ms": 6_000_000.0, "warmup_ms": 60_000.0, "cooldown_ms": 0.0},
         "storage": {"provider": "constant", "latency_ms": 300.0, "objects": {"manifest_list": {"write": LISTED}}},
+        "catalog": {**catalog, "service": {"flavour": flavour, **service}},
         "commit": {"release": "1.9"},
         "transaction": {"runtime": {"distribution": "exponential", "mean_ms": 20_000.0}, "retry": 100},
+        "source": [{"name": "w", "arrivals": {"kind": "poisson", "per_s": per_s}}],
     }
+    return endive.simulate(config).to_json_dict()
 
-    def simulate(per_s: float, service: dict[str, Any]) -> dict[str, Any]:
-        source = {"name": "w", "arrivals": {"kind": "poisson", "per_s": per_s}}
-        document = config | {"catalog": {**catalog, "service": {"flavour": flavour, **service}}, "source": [source]}
-        return endive.simulate(document).to_json_dict()
 
-    alone = simulate(0.5, {})
+def waited_ms(flavour: str, load: float) -> tuple[float, int, float]:
+    """What a txn waits for the quota after its work, by the model; its calls, and txns a second."""
+    alone = simulate_calls(flavour, 0.5)
     calls = round(sum(alone["requests"]["counts"]["catalog"].values()) / alone["summary"]["txns"]["committed"])
     per_s = load * QUOTA_PER_S / calls
-    busy = simulate(per_s, {"calls_per_s": QUOTA_PER_S})
+    busy = simulate_calls(flavour, per_s, calls_per_s=QUOTA_PER_S)
     ours, theirs = busy["summary"]["phases_ms"], alone["summary"]["phases_ms"]
     late_ms = sum(ours[phase] - theirs[phase] for phase in ("catalog_read", "commit"))
     return late_ms - (calls - 1) * SERVED_MS, calls, per_s  # the first call is before the work
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize("load", [0.4, 0.8])
 def test_calls_that_come_at_random_wait_as_pollaczek_and_khinchine_have_it(load):
     waited, calls, _ = waited_ms("rest", load)
@@ -132,6 +136,7 @@ def test_calls_that_come_at_random_wait_as_pollaczek_and_khinchine_have_it(load)
     assert load * SERVED_MS / (2.0 * (1.0 - load)) == pytest.approx(waited / (calls - 1), rel=0.08)
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize("load", [0.4, 0.8])
 def test_calls_in_a_row_wait_as_they_do_in_a_queue_of_a_few_lines(load):
     waited, calls, per_s = waited_ms("pointer", load)

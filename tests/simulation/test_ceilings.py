@@ -38,6 +38,8 @@ import pytest
 
 from endive import simulate
 
+pytestmark = pytest.mark.lengthy
+
 L_MS = 200.0
 DURATION_MS = 3_600_000.0  # an hour, 18,000 L
 ABOVE, BELOW = 1.03, 0.97
@@ -161,7 +163,7 @@ def test_who_reads_the_base_last_waits_for_a_round_trip_and_for_the_next_to_read
 def test_a_dozen_clients_on_the_reference_engine_come_near_the_ceiling(protocol):
     catalog = instant(table_metadata_inlined=True)
     terms = terms_of(protocol) | {"retry_backoff": {"enabled": False}}
-    saturated = Saturated(protocol, catalog=catalog, clients=18, duration_ms=600_000.0, engine="reference", **terms)
+    saturated = Saturated(protocol, catalog=catalog, clients=18, duration_ms=300_000.0, engine="reference", **terms)
 
     saturated.assert_holds(1 + INLINED[protocol], below=0.70)
 

@@ -55,6 +55,7 @@ def test_one_simulation_object_gives_the_same_result_however_often_it_runs():
     assert simulation.run(seed=8).fingerprint == simulation.run(seed=8).fingerprint
 
 
+@pytest.mark.lengthy
 def test_another_process_gives_the_same_result():
     """Nor does the order of Python's sets and dictionaries matter, which differs between processes."""
     program = (

@@ -165,6 +165,7 @@ def test_a_built_in_catalog_with_a_latency_of_the_users_own_runs_on_the_referenc
 # ---- equal, where chance rarely looks ------------------------------------------------------------------------
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize("protocol", ["spec", "iceberg"])
 @pytest.mark.parametrize("catalog", CATALOGS)
 def test_the_engines_agree_on_who_comes_first_when_everything_coincides(catalog, protocol):
@@ -333,6 +334,7 @@ def test_the_first_difference_names_txn_and_column():
     )
 
 
+@pytest.mark.lengthy
 def test_the_long_run_finds_a_changed_rule_and_leaves_a_configuration_behind(monkeypatch, tmp_path):
     simulate(COARSE, engine="compiled")
     monkeypatch.setattr(fuzz_engines, "PHASES", (Phase.generate,))  # the smallest one is not looked for

@@ -16,7 +16,8 @@ ENDLESS = textwrap.dedent(
     import numba
     from endive.simulation.compiled import engine
 
-    @numba.njit(nogil=True)
+    @pytest.mark.lengthy
+@numba.njit(nogil=True)
     def burn(n):
         x = 1
         while x != n:

@@ -17,6 +17,7 @@ def closed(*, clients: int, runtime_ms: float, think_ms: float = 0.0):
     }
 
 
+@pytest.mark.lengthy
 def test_a_loop_in_which_nothing_takes_time_is_refused(engine):
     with pytest.raises(EngineError, match="the clock stands still at 0 ms") as refused:
         Simulation(closed(clients=2, runtime_ms=0.0)).run(engine=engine)

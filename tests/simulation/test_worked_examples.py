@@ -6,7 +6,6 @@ rests on an assumption, and what comes out without it.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from functools import lru_cache
@@ -19,12 +18,10 @@ from endive import Simulation
 from endive.catalog import Catalog
 from endive.config import parse_config
 from endive.simulation.build import build_catalog
-from endive.transaction import TransactionDraft
 from endive.vocabulary import CAS, CATALOG, LOG, MANIFEST_LIST, METADATA, READ, WRITE
-from endive.workload import Source, Workload
 
 
-def run(config: Mapping[str, Any], **parts: Any) -> tuple[list[dict[str, Any]], list[Any], Catalog]:
+def run(config: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[Any], Catalog]:
     """Rows, trace and the catalog as it is at the end."""
     resolved = parse_config(config)
     catalogs: list[Catalog] = []
@@ -34,7 +31,7 @@ def run(config: Mapping[str, Any], **parts: Any) -> tuple[list[dict[str, Any]], 
         return catalogs[0]
 
     trace: list[Any] = []
-    result = Simulation(resolved, catalog=make, **parts).run(trace=trace)
+    result = Simulation(resolved, catalog=make).run(trace=trace)
     return result.transactions.to_pylist(), trace, catalogs[0]
 
 
@@ -48,18 +45,9 @@ COMMIT_START_MS = ROUND_TRIP_MS + RUNTIME_MS
 AFTER_THE_FIRST_RETRY_MS, NEVER_MS = 178_205.0, 1_000_000.0
 
 
-class ByPartition(Workload):
-    """The victim and the rivals named 'same' write partition 0, all others partition 1."""
-
-    def create_transaction(self, source: Source, index: int, key: int) -> TransactionDraft:
-        draft = super().create_transaction(source, index, key)
-        partition = 0 if source.name in ("victim", "same") else 1
-        return dataclasses.replace(draft, partitions=(((partition,), 1),))
-
-
-def once(name: str, runtime_ms: float) -> dict[str, Any]:
+def once(name: str, runtime_ms: float, **changes: Any) -> dict[str, Any]:
     arrivals = {"kind": "periodic", "period_ms": 1_000_000.0}
-    return {"name": name, "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": runtime_ms}}
+    return {"name": name, "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": runtime_ms}, **changes}
 
 
 def rivals(name: str, period_ms: float, **changes: Any) -> dict[str, Any]:
@@ -75,6 +63,7 @@ def play_seed_000(stop_ms: float, repair: str = "after_refresh") -> tuple[dict[s
     """
     fast = {"mean": ROUND_TRIP_MS, "stddev": 0.0}
     at_30_ms = {"mean": LIST_MS, "stddev": 0.0}
+    first, second = {"weights": [1.0, 0.0]}, {"weights": [0.0, 1.0]}
     config = {
         "simulation": {"duration_ms": 200_000.0},
         "storage": {
@@ -87,12 +76,12 @@ def play_seed_000(stop_ms: float, repair: str = "after_refresh") -> tuple[dict[s
         "catalog": {"scope": "partition", "partitions": {"enabled": True, "num_partitions": 2}},
         "commit": {"protocol": "merge", "repair": repair},
         "source": [
-            once("victim", RUNTIME_MS),
-            rivals("same", RIVAL_PERIOD_MS, stop_ms=stop_ms),
-            rivals("other", 10 * RIVAL_PERIOD_MS),
+            once("victim", RUNTIME_MS, partitions=first),
+            rivals("same", RIVAL_PERIOD_MS, stop_ms=stop_ms, partitions=first),
+            rivals("other", 10 * RIVAL_PERIOD_MS, partitions=second),
         ],
     }
-    rows, trace, _ = run(config, workload=ByPartition)
+    rows, trace, _ = run(config)
     assert all(row["retries"] == 0 for row in rows if row["source"] != "victim" and row["status"] == "committed")
     victim = next(row for row in rows if row["source"] == "victim")
     return victim, [request for request in trace if request[1] == victim["txn_id"]]
@@ -282,17 +271,15 @@ def test_txns_on_different_tables_never_conflict_logically_however_many_there_ar
         "commit": {"protocol": "spec"},
         "transaction": {"runtime": {"distribution": "fixed", "ms": 0.0}},
         "source": [
-            {"name": f"writer{table}", "arrivals": {"kind": "closed", "clients": 1, "think_ms": think_ms}}
+            {
+                "name": f"writer{table}",
+                "arrivals": {"kind": "closed", "clients": 1, "think_ms": think_ms},
+                "tables": {"only": [table]},
+            }
             for table, think_ms in enumerate((3.0, 5.0, 7.0, 11.0, 13.0, 17.0))
         ],
     }
-
-    class OneTableEach(Workload):
-        def create_transaction(self, source: Source, index: int, key: int) -> TransactionDraft:
-            draft = super().create_transaction(source, index, key)
-            return dataclasses.replace(draft, tables_read=(source.index,))
-
-    rows, _, _ = run(config, workload=OneTableEach)
+    rows, _, _ = run(config)
     ended = [row for row in rows if row["status"] != "in_flight"]
     assert 0 == sum(row["append_logical_conflict"] for row in ended)
     assert 0 < sum(row["append_physical_failure"] for row in ended)
@@ -331,17 +318,12 @@ def test_commits_to_other_tables_are_not_in_a_txns_history():
         "storage": {"provider": "constant", "latency_ms": STEP_MS},
         "catalog": {"num_tables": 2, "scope": "table"},
         "commit": {"protocol": "merge"},
-        "source": [once("victim", 20_000.0), rivals("others", 1_000.0)],
+        "source": [
+            once("victim", 20_000.0, tables={"only": [0]}),
+            rivals("others", 1_000.0, tables={"only": [1]}),
+        ],
     }
-
-    class ByTable(Workload):
-        """The victim writes table 0, everybody else table 1."""
-
-        def create_transaction(self, source: Source, index: int, key: int) -> TransactionDraft:
-            draft = super().create_transaction(source, index, key)
-            return dataclasses.replace(draft, tables_read=(0 if source.name == "victim" else 1,))
-
-    rows, _, _ = run(config, workload=ByTable)
+    rows, _, _ = run(config)
 
     victim = next(row for row in rows if row["source"] == "victim")
     assert ("committed", 1, 0) == (victim["status"], victim["attempts"], victim["history_lists"])

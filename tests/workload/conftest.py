@@ -9,6 +9,7 @@ import pytest
 
 from endive.distributions import ExponentialLatency, LognormalLatency
 from endive.formats.operation import Operation
+from endive.transaction.retry import Backoff
 from endive.transaction.transaction_values import TransactionTerms
 from endive.vocabulary import N_KINDS, ROW_DELTA, SERIALIZABLE
 from endive.workload import NEVER_US, Choice, Renewal, Source, UniformPartitionSelector, UniformTableSelector
@@ -27,11 +28,7 @@ def terms() -> TransactionTerms:
         retries_max=4,
         total_timeout_us=1_800_000_000,
         application_retries=0,
-        backoff_policy="iceberg",
-        backoff_base_ms=100.0,
-        backoff_multiplier=2.0,
-        backoff_max_ms=60_000.0,
-        backoff_jitter=0.1,
+        backoff=Backoff(policy="iceberg", base_ms=100.0, max_ms=60_000.0, jitter=0.1),
         operation=Operation(form=ROW_DELTA, isolation=SERIALIZABLE, rewritten=1),
         real_conflict_probability=0.0,
     )

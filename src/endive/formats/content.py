@@ -10,7 +10,6 @@ from typing import NamedTuple
 from endive.catalog.snapshot import IntentionRecord
 from endive.formats import rules
 from endive.formats.file_history import FileHistory
-from endive.formats.iceberg.table import append_to_list, rewrite_list
 from endive.formats.nesting import FormatSettings, Plan, TableState
 from endive.record import copied
 
@@ -86,19 +85,3 @@ class Tables:
     def publish(self, table: int, made: Plan) -> None:
         """What a committer adds to a table after its commit is there."""
         rules.publish(self, self.states[table], made)
-
-    # --- manifest lists that are appended to (ML+) ---------------------------------------------------
-
-    def append_to_list(self, table: int, expected_offset: int) -> int:
-        """What storage does with a tentative entry: LANDED, MOVED or SEALED."""
-        own, settings = self.states[table].iceberg, self.format.iceberg
-        return append_to_list(own, expected_offset, settings.list_entry_bytes, settings.list_seal_bytes)
-
-    def rewrite_list(self, table: int) -> None:
-        """A fresh manifest list object replaces a sealed one."""
-        rewrite_list(self.states[table].iceberg)
-
-    def list_end(self, table: int) -> tuple[int, bool]:
-        """Offset and seal of a table's manifest list object, as its store knows them now."""
-        own = self.states[table].iceberg
-        return own.list_offset, own.is_list_sealed != 0

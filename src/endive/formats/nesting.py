@@ -7,10 +7,10 @@ The compiled engine is compiled once for Iceberg alone, without Delta's part (``
 from typing import Final
 
 from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
-from endive.formats.delta.settings import DeltaSettings
+from endive.formats.delta.protocol import DeltaSettings
 from endive.formats.delta.table import DeltaTable
 from endive.formats.iceberg.attempt import AttemptCost, IcebergLeftovers, IcebergSituation
-from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.protocol import IcebergSettings
 from endive.formats.iceberg.table import IcebergTable
 from endive.record import Int8, Int64, Record, record
 

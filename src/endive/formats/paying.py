@@ -14,6 +14,8 @@ from endive.formats.rules import filters_files
 from endive.kernel import rule
 from endive.vocabulary import PHASE_METADATA, PHASE_RUNTIME
 
+pay_beginning = payments.pay_beginning
+
 
 @rule
 def pay_before_load(payer: Payer, world: Any, txn: Any, is_kept: bool) -> None:
@@ -38,12 +40,6 @@ def pay_look(payer: Payer, world: Any, txn: Any, position: int, seen: TableState
     """What such a look reads of a table besides the catalog."""
     phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_METADATA
     payments.pay_look(payer, world, txn, phase, position, snapshots_kept(seen), seen.version != known.version)
-
-
-@rule
-def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
-    """What it builds then."""
-    payments.pay_beginning(payer, world, txn, position, table)
 
 
 @rule

@@ -10,6 +10,10 @@ from endive.formats.operation import Operation
 from endive.kernel import rule
 from endive.vocabulary import FIRST_DELTA_KIND, REWRITE_MANIFESTS
 
+# Operations of Delta's never do.
+commutes = conflicts.commutes  # so a server may rebase the change on its own
+replaces_whole_partitions = conflicts.replaces_whole_partitions  # it takes every file of the partitions it writes
+
 
 @rule
 def can_conflict(operation: Operation) -> bool:
@@ -19,12 +23,6 @@ def can_conflict(operation: Operation) -> bool:
     if operation.kind == REWRITE_MANIFESTS or conflicts.rewrites_deletes(operation):
         return True  # what it rewrote may be gone
     return conflicts.matching_snapshots(operation, 1, 1, 1, 1) > 0
-
-
-@rule
-def commutes(operation: Operation) -> bool:
-    """Whether a server may rebase the change on its own."""
-    return conflicts.commutes(operation)
 
 
 @rule
@@ -75,9 +73,3 @@ def ground_in_table(operation: Operation, before: TableState, now: TableState) -
     if before.is_delta == 1:
         return delta_conflicts.met_in_table(operation, before, now)
     return 1 if conflicts.is_met_in_table(operation, before, now) else 0
-
-
-@rule
-def replaces_whole_partitions(operation: Operation) -> bool:
-    """Whether the operation takes every file of the partitions it writes."""
-    return conflicts.replaces_whole_partitions(operation)

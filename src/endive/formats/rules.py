@@ -21,9 +21,7 @@ from endive.formats.delta.table import ALL_CHECKSUMS
 from endive.formats.iceberg import conflicts, effects, maintenance, protocol
 from endive.formats.iceberg import plan as planning
 from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
-from endive.formats.iceberg.effects import snapshot_number
-from endive.formats.iceberg.protocol import CommitProtocol
-from endive.formats.iceberg.settings import protocol_of
+from endive.formats.iceberg.protocol import CommitProtocol, protocol_of
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import FormatSettings, Plan, Situation, TableState
 from endive.formats.operation import CLASS_NONE, CLASS_REPLACE, Operation
@@ -39,6 +37,12 @@ from endive.vocabulary import (
     OVERWRITE_FILES,
     VALIDATED_OVERWRITE,
 )
+
+# The same for both formats, or of one that alone is asked.
+snapshot_of = effects.snapshot_number
+builds_before_looking = effects.is_in_transaction  # on the table as loaded, until its first attempt asks for the newest
+undo = effects.undo
+ground_against = delta_conflicts.ground_against
 
 
 def batched_objects(settings: FormatSettings) -> tuple[int, ...]:
@@ -154,12 +158,6 @@ def rereads_catalog(world: Any, operation: Operation) -> bool:
 
 
 @rule
-def snapshot_of(table: TableState) -> int:
-    """The number of the table's current snapshot: how many were ever installed."""
-    return snapshot_number(table)
-
-
-@rule
 def asks_for_age(operation: Operation) -> bool:
     """Whether the operation wants to know how old a table's snapshots are."""
     return operation.kind == EXPIRE_SNAPSHOTS or (operation.kind >= FIRST_DELTA_KIND and operation.expire_age_us > 0)
@@ -248,12 +246,6 @@ def commits_kept(world: Any, num_tables: int, num_partitions: int) -> int:
 
 
 @rule
-def ground_against(operation: Operation, changes: int, is_in_partition: bool, is_on_file: bool) -> int:
-    """The first of one commit's changes that makes it fail, plus one; 0 if none does."""
-    return delta_conflicts.ground_against(operation, changes, is_in_partition, is_on_file)
-
-
-@rule
 def stop_at(world: Any, situation: Situation, ground: int, commits: int) -> None:
     """It has looked at so many commits when one makes it fail, on this ground; 0: on the one that is known."""
     if world.format.is_delta == 1:
@@ -292,12 +284,6 @@ def filters_files(operation: Operation) -> bool:
     return is_copying and operation.filter_us > 0
 
 
-@rule
-def builds_before_looking(operation: Operation) -> bool:
-    """Whether it builds on the table as loaded before its first attempt asks for the newest state."""
-    return effects.is_in_transaction(operation)
-
-
 # --- how an attempt ends ----------------------------------------------------------------------------
 
 
@@ -331,12 +317,6 @@ def install(world: Any, table: TableState, operation: Operation, made: Plan) -> 
 def undoable(world: Any, table: TableState, base: TableState) -> int:
     """How many commits since ``base`` a catalog that rolls compactions back may undo; 0 if one is none of them."""
     return 0 if world.format.is_delta == 1 else effects.undoable(table, base)
-
-
-@rule
-def undo(table: TableState, base: TableState) -> None:
-    """They are undone."""
-    effects.undo(table, base)
 
 
 @rule

@@ -6,6 +6,7 @@ filled in by the configuration; none is invented here.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from endive.catalog import (
     AppendCatalog,
@@ -22,14 +23,13 @@ from endive.config.sections.commit import CommitConfig
 from endive.distributions import FixedLatency, from_table
 from endive.formats.content import Tables
 from endive.formats.delta.protocol import PRESETS as DELTA_PRESETS
-from endive.formats.delta.protocol import DeltaProtocol
-from endive.formats.delta.settings import DeltaSettings
+from endive.formats.delta.protocol import DeltaProtocol, DeltaSettings
 from endive.formats.delta.table import LogSizes
 from endive.formats.iceberg import protocol
-from endive.formats.iceberg.protocol import CommitProtocol
-from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.protocol import CommitProtocol, IcebergSettings
 from endive.formats.iceberg.table import ObjectSizes
 from endive.formats.nesting import FormatSettings
+from endive.record import names_of
 from endive.simulation.build_source import (
     build_lock,
     build_queues,
@@ -104,16 +104,14 @@ class Parts:
 
     def own_part(self) -> str | None:
         """Which part is the user's own, if any: such a simulation runs on the reference engine."""
-        for name, is_built_in in (
-            ("storage provider", self.storage.is_built_in),
-            ("catalog", self.catalog.is_built_in),
-            ("workload", self.workload.is_built_in),
-            ("conflict detector", self.detector.is_built_in),
-            ("transaction type", all(made is Transaction for made in self.transaction_types)),
-        ):
-            if not is_built_in:
-                return name
-        return None
+        parts = {
+            "storage provider": self.storage.is_built_in,
+            "catalog": self.catalog.is_built_in,
+            "workload": self.workload.is_built_in,
+            "conflict detector": self.detector.is_built_in,
+            "transaction type": all(made is Transaction for made in self.transaction_types),
+        }
+        return next((name for name, is_built_in in parts.items() if not is_built_in), None)
 
 
 def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
@@ -123,20 +121,15 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
     client_storage = ThrottledStore(storage, slow_down) if slow_down.rate > 0.0 else storage
     settings = build_format(config, storage)
     tables = build_tables(config, settings)
-    state = build_state(config, tables)
-    if own.catalog is not None:
-        catalog = own.catalog(client_storage, state)
-    else:
-        catalog = build_catalog(config, client_storage, state)
-    workload_config = build_workload_config(config, seed)
-    workload = (own.workload or Workload)(workload_config)
+    make_catalog = own.catalog or partial(build_catalog, config)
+    make_workload = own.workload or Workload
     types = dict(own.transaction_types or {})
     return Parts(
         duration_us=us_of(config.simulation.duration_ms),
         storage=storage,
         client_storage=client_storage,
-        catalog=catalog,
-        workload=workload,
+        catalog=make_catalog(client_storage, build_state(config, tables)),
+        workload=make_workload(build_workload_config(config, seed)),
         detector=own.conflict_detector if own.conflict_detector is not None else build_detector(config),
         tables=tables,
         format=settings,
@@ -177,26 +170,13 @@ def build_storage(config: SimulationConfig) -> StorageProvider:
     return store
 
 
-def build_sizes(config: SimulationConfig) -> ObjectSizes:
-    """Sizes of objects and how they grow."""
-    table = config.table
-    return ObjectSizes(
-        metadata_base_bytes=table.metadata_base_bytes,
-        metadata_bytes_per_snapshot=table.metadata_bytes_per_snapshot,
-        snapshots_kept_max=table.snapshots_kept_max,
-        manifest_list_base_bytes=table.manifest_list_base_bytes,
-        manifest_list_bytes_per_manifest=table.manifest_list_bytes_per_manifest,
-        manifest_bytes=table.manifest_bytes,
-    )
-
-
 def build_format(config: SimulationConfig, storage: StorageProvider) -> FormatSettings:
     """All that the rules of the tables' format are told."""
     return FormatSettings(
         iceberg=IcebergSettings(
             protocol=build_protocol(config, storage, config.commit),
             pyiceberg=build_protocol(config, storage, CommitConfig(protocol="pyiceberg")),
-            sizes=build_sizes(config),
+            sizes=ObjectSizes(**{name: getattr(config.table, name) for name in names_of(ObjectSizes)}),
             conflicting=count_distribution(config.transaction.conflicting_manifests.model_dump()).counting,
             list_entry_bytes=config.transaction.manifest_list_entry_bytes,
             list_seal_bytes=config.transaction.manifest_list_seal_threshold_bytes,

@@ -28,7 +28,7 @@ from endive.distributions import (
 )
 from endive.distributions.counts import CountDistribution
 from endive.formats.operation import Operation
-from endive.transaction import TransactionTerms
+from endive.transaction import Backoff, TransactionTerms
 from endive.transaction.aftermath import AFTERMATHS, Aftermath
 from endive.vocabulary import CHECKS, CLIENTS, DELETE_KINDS, ISOLATIONS, KINDS, OVERWRITE_FORMS, READS, RELEASES
 from endive.workload import (
@@ -104,11 +104,13 @@ def build_terms(config: SimulationConfig, source: SourceConfig) -> TransactionTe
         retries_max=0 if config.catalog.service.refusal == "final" else source.retry,
         total_timeout_us=us_of(source.total_timeout_ms),
         application_retries=source.application_retries,
-        backoff_policy=backoff.policy if backoff.enabled else "none",
-        backoff_base_ms=backoff.base_ms,
-        backoff_multiplier=backoff.multiplier,
-        backoff_max_ms=backoff.max_ms,
-        backoff_jitter=backoff.jitter,
+        backoff=Backoff(
+            policy=backoff.policy if backoff.enabled else "none",
+            base_ms=backoff.base_ms,
+            multiplier=backoff.multiplier,
+            max_ms=backoff.max_ms,
+            jitter=backoff.jitter,
+        ),
         operation=build_operation(config, source),
         real_conflict_probability=source.real_conflict_probability,
         touched_files=build_touched_files(source, config.table.data_files),
@@ -244,34 +246,22 @@ def _build_count(choice: TableChoice | PartitionChoice, zipf: float | None, most
 def build_arrivals(source: SourceConfig, num_tables: int) -> Arrivals:
     """When the source submits."""
     table = source.arrivals
-    start_us = us_of(source.start_ms)
     stop_us = NEVER_US if source.stop_ms is None else us_of(source.stop_ms)
+    span = {"start_us": us_of(source.start_ms), "stop_us": stop_us}
     commits_per_job = 1 if source.partial_progress is None else source.partial_progress.commits
     if isinstance(table, ClosedTable):
         think = from_table(table.think_ms.to_table(), f"source '{source.name}' think_ms")
-        return Closed(start_us=start_us, stop_us=stop_us, client_count=table.clients, think=think)
+        return Closed(**span, client_count=table.clients, think=think)
     if isinstance(table, JobsTable):
-        return Jobs(
-            start_us=start_us,
-            stop_us=stop_us,
-            job_count=table.jobs,
-            period_us=us_of(table.period_ms),
-            jitter_us=us_of(table.jitter_ms),
-            phase=table.phase,
-        )
+        times = {"period_us": us_of(table.period_ms), "jitter_us": us_of(table.jitter_ms)}
+        return Jobs(**span, **times, job_count=table.jobs, phase=table.phase)
     if isinstance(table, PeriodicTable):
-        return Periodic(
-            start_us=start_us,
-            stop_us=stop_us,
-            period_us=us_of(table.period_ms),
-            offset_us=us_of(table.offset_ms),
-            jitter_us=us_of(table.jitter_ms),
-            commits_per_job=commits_per_job,
-        )
+        times = {"period_us": us_of(table.period_ms), "jitter_us": us_of(table.jitter_ms)}
+        return Periodic(**span, **times, offset_us=us_of(table.offset_ms), commits_per_job=commits_per_job)
     if isinstance(table, TraceTable):
         log = read_trace(Path(table.path), total_tables=num_tables, source=table.source)
-        return Trace(start_us=start_us, stop_us=stop_us, log=log, is_serial=table.one_at_a_time)
-    return Renewal(start_us=start_us, stop_us=stop_us, gap=build_gap(table), commits_per_job=commits_per_job)
+        return Trace(**span, log=log, is_serial=table.one_at_a_time)
+    return Renewal(**span, gap=build_gap(table), commits_per_job=commits_per_job)
 
 
 def build_gap(table: Poisson | FixedGap | UniformGap | LognormalGap) -> LatencyDistribution:

@@ -34,18 +34,6 @@ from endive.storage.client import Client, Clock
 Looks = list[tuple[int, tuple[int, ...]]]  # instants at which a request woke, and the versions in the books then
 
 
-class Claim(NamedTuple):
-    """What a commit says about itself."""
-
-    base: CatalogSnapshot
-    base_commit: int
-    tables: tuple[int, ...]  # touched, the written ones first
-    n_written: int
-    partitions: tuple[tuple[tuple[int, ...], int], ...]
-    commutes: bool
-    is_compaction: bool
-
-
 class Rebase(NamedTuple):
     """A commit whose own base was old: the instants at which its server may have rebased it, and what else is wrong."""
 
@@ -125,7 +113,7 @@ class ObservedCatalog(Catalog):
             if versions[0] != ledger.commits:
                 if not looks and delay_us > 0:
                     self._blame(books.COMMITTED_BEFORE_ARRIVAL, txn_id, clock.now_us + delay_us, clock.now_us)
-                self._account(txn_id, claim_of(intention), looks)
+                self._account(txn_id, intention, looks)
             elif has_log:
                 self._account_log(txn_id, False)
             if not is_answered:
@@ -182,26 +170,26 @@ class ObservedCatalog(Catalog):
         if not books.check_log(self._ledger, txn_id, log.offset, log.epoch, self._entry_bytes, has_applied, now_us):
             self._fail()
 
-    def _account(self, txn_id: int, claim: Claim, looks: Looks) -> None:
+    def _account(self, txn_id: int, intention: IntentionRecord, looks: Looks) -> None:
         """The request has just changed the server's state: book it."""
         now_us = self._clock.now_us
         self._account_log(txn_id, True)
         if not books.check_once(self._ledger, txn_id, int(txn_id in self._applied), now_us):
             self._fail()
-        self._check_claim(txn_id, claim, looks, now_us)
-        self._left_behind[txn_id] = self._book(txn_id, claim, now_us)
+        self._check_base(txn_id, intention, looks, now_us)
+        self._left_behind[txn_id] = self._book(txn_id, intention, now_us)
         self._applied[txn_id] = now_us
 
-    def _check_claim(self, txn_id: int, claim: Claim, looks: Looks, now_us: int) -> None:
+    def _check_base(self, txn_id: int, intention: IntentionRecord, looks: Looks, now_us: int) -> None:
         """Its base was shown to it and is not old; if it is, its server must have rebased it."""
-        if not any(claim.base is shown for shown in self._shown.get(txn_id, ())):
-            self._blame(books.BUILT_ON_UNREAD, txn_id, 0, claim.base_commit)
-        ledger = self._ledger
-        units = [self._units[number] for number in touched_units(self.state, claim)]
-        base_commit, can_undo = claim.base_commit, self._can_undo and len(claim.tables) == 1
+        ledger, base_commit = self._ledger, intention.base.seq
+        if not any(intention.base is shown for shown in self._shown.get(txn_id, ())):
+            self._blame(books.BUILT_ON_UNREAD, txn_id, 0, base_commit)
+        units = [self._units[number] for number in touched_units(self.state, intention)]
+        can_undo = self._can_undo and len(intention.tables) == 1
         if all(books.check_base(ledger, unit, txn_id, base_commit, now_us, can_undo) for unit in units):
             return
-        if not claim.commutes:
+        if not intention.commutes:
             self._fail()
         violation, ledger.violation = ledger.violation, Violation()
         fresh = (
@@ -211,19 +199,20 @@ class ObservedCatalog(Catalog):
         )
         self._rebased[txn_id] = Rebase(frozenset(fresh), violation)
 
-    def _book(self, txn_id: int, claim: Claim, now_us: int) -> CatalogSnapshot:
+    def _book(self, txn_id: int, intention: IntentionRecord, now_us: int) -> CatalogSnapshot:
         """Book the commit, and compare what it installed, which is returned."""
         state, ledger, units = self.state, self._ledger, self._units
-        books.begin_commit(ledger, units[books.THE_CATALOG], claim.is_compaction)
-        for number in written_units(state, claim):
-            books.change_unit(ledger, units[number], claim.is_compaction)
+        is_compaction = intention.operation is not None and replaces(intention.operation)
+        books.begin_commit(ledger, units[books.THE_CATALOG], is_compaction)
+        for number in written_units(state, intention):
+            books.change_unit(ledger, units[number], is_compaction)
         installed = state.snapshot(now_us)
         self._versions = installed.versions
         if books.versions_of(units) != installed.versions:
             for unit, version in zip(units, installed.versions, strict=True):
                 books.check_installed(ledger, unit, txn_id, version, now_us)
             self._fail()
-        for table in claim.tables[: claim.n_written]:
+        for table in intention.tables[: intention.n_written]:
             unit = units[books.unit_of_table(table, state.num_groups)]
             if not books.check_installed(ledger, unit, txn_id, installed.tables[table].version, now_us):
                 self._fail()
@@ -293,42 +282,29 @@ class ObservedCatalog(Catalog):
         raise history_error(self._ledger.violation, state.num_groups, state.num_tables, state.num_partitions)
 
 
-# --- what a commit says about itself ------------------------------------------------------------------
+# --- what a commit says about itself, by its message and never by the catalog ----------------------------
 
 
-def claim_of(intention: IntentionRecord) -> Claim:
-    """Taken from the message, never from the catalog."""
-    return Claim(
-        intention.base,
-        intention.base.seq,
-        intention.tables,
-        intention.n_written,
-        intention.partitions,
-        intention.commutes,
-        intention.operation is not None and replaces(intention.operation),
-    )
-
-
-def touched_units(state: CatalogState, claim: Claim) -> list[int]:
+def touched_units(state: CatalogState, intention: IntentionRecord) -> list[int]:
     """The units on which it meets other txns."""
     if state.scope == books.BY_PARTITION:
         return [
             books.unit_of_partition(table, partition, state.num_groups, state.num_tables, state.num_partitions)
-            for table, (partitions, _) in zip(claim.tables, claim.partitions, strict=False)
+            for table, (partitions, _) in zip(intention.tables, intention.partitions, strict=False)
             for partition in partitions
         ]
-    return [books.deciding_unit(state.scope, table, state.num_groups) for table in claim.tables]
+    return [books.deciding_unit(state.scope, table, state.num_groups) for table in intention.tables]
 
 
-def written_units(state: CatalogState, claim: Claim) -> list[int]:
+def written_units(state: CatalogState, intention: IntentionRecord) -> list[int]:
     """The units it changes: groups and tables it writes, and the partitions it writes of them."""
     groups, units = state.num_groups, []
-    for position, table in enumerate(claim.tables[: claim.n_written]):
+    for position, table in enumerate(intention.tables[: intention.n_written]):
         units.append(books.unit_of_table(table, groups))
         if groups:
             units.append(books.unit_of_group(table, groups))
-        if claim.partitions and state.num_partitions:
-            partitions, n_written = claim.partitions[position]
+        if intention.partitions and state.num_partitions:
+            partitions, n_written = intention.partitions[position]
             units.extend(
                 books.unit_of_partition(table, partition, groups, state.num_tables, state.num_partitions)
                 for partition in partitions[:n_written]

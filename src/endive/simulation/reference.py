@@ -29,10 +29,8 @@ from endive.vocabulary import (
     ABORTED,
     COMMIT_STATE_UNKNOWN,
     COMMITTED,
-    COUNTERS,
     IN_FLIGHT_COMMITTING,
     IN_FLIGHT_EXECUTING,
-    NO_REASON,
     NONE,
     Row,
     values_of,
@@ -40,6 +38,7 @@ from endive.vocabulary import (
 from endive.workload import NO_MORE, Source, client_of, closed_index
 
 ROWS_PER_BATCH = 8_192
+WHO_IT_IS = ("txn_id", "source", "client", "source_index", "kind", "submit_us", "n_tables_read", "n_tables_written")
 Progress = Callable[[int, int], None]
 Process = Generator[int, None, None]
 _Event = tuple[int, int, Process]
@@ -70,6 +69,7 @@ class ReferenceEngine:
         self._rows: list[list[int]] = []
         self._table_ids: list[int] = []
         self._reported = 0  # commits in the rows handed over
+        self._woken: list[int] = []  # txns that go on once what happens now is over
         self._standstill = Standstill(parts.workload.clients)
         self._observed = ObservedCatalog(parts.catalog) if is_observed else None
         catalog = self._observed or parts.catalog
@@ -87,11 +87,10 @@ class ReferenceEngine:
             is_partition_scoped=parts.is_partition_scoped,
             lock=parts.lock,
             queues=tuple(CommitQueue(every_us) for every_us in parts.queues),
-            wake=self._wake,
+            wake=self._woken.append,
         )
         self._running: dict[int, tuple[Transaction, Source, int]] = {}
         self._parked: dict[int, Process] = {}  # in a queue, until their turn to commit
-        self._woken: list[int] = []
         self._kept: dict[tuple[int, int], CatalogSnapshot | None] = {}  # by source and client
 
     def run(self) -> HistoryCheck | None:
@@ -129,10 +128,6 @@ class ReferenceEngine:
         if self._progress is not None:
             self._progress(end_us, self.txns)
         return None if self._observed is None else self._observed.close(self._reported)
-
-    def _wake(self, txn_id: int) -> None:
-        """A txn that waits for its turn goes on, once what happens now is over."""
-        self._woken.append(txn_id)
 
     # --- submitting -----------------------------------------------------------------------------------
 
@@ -227,7 +222,7 @@ class ReferenceEngine:
         if source.arrivals.clients:
             row.client = client_of(index)
         if status not in (COMMITTED, ABORTED):
-            clear_bill(row)
+            row = without_bill(row)
         if self._read_sets is not None:
             self._read_sets.extend(read_sets_of(txn))
         self._rows.append(values_of(row))
@@ -275,14 +270,8 @@ def read_sets_of(txn: Transaction) -> Iterator[ReadSet]:
         )
 
 
-def clear_bill(row: Row) -> None:
-    """Blank what a txn in flight has done so far: how much of it was done when the simulation ended is not
-    recorded, because a request under way is neither done nor undone.
+def without_bill(row: Row) -> Row:
+    """Who a txn in flight is and where it stands. How much it had done when the simulation ended is not recorded,
+    because a request under way is neither done nor undone.
     """
-    row.reason = NO_REASON
-    row.attempts = row.restarts = 0
-    row.n_behind_first = row.hazard_window_us = NONE
-    row.phases_us = [0] * len(row.phases_us)
-    row.requests = [0] * len(row.requests)
-    for name in ("bytes_read", "bytes_written", "history_lists", *COUNTERS):
-        setattr(row, name, 0)
+    return Row(**{name: getattr(row, name) for name in (*WHO_IT_IS, "status", "commit_start_us")})

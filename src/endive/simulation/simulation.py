@@ -121,14 +121,12 @@ def choose_engine(engine: str, parts: Parts, *, is_traced: bool = False) -> tupl
         raise EngineError(f"engine = '{engine}' is not known. Choose one of: {', '.join(ENGINES)}.")
     if engine == "reference":
         return "reference", "as asked"
-    reason = None
     own_part = parts.own_part()
+    if own_part is None and not is_traced:
+        return "compiled", "as asked" if engine == "compiled" else "every part is built in"
+    reason = "only the reference engine writes down every request"
     if own_part is not None:
         reason = f"the {own_part} is not one of Endive's own, and only the reference engine runs yours"
-    elif is_traced:
-        reason = "only the reference engine writes down every request"
-    if reason is None:
-        return "compiled", "as asked" if engine == "compiled" else "every part is built in"
     if engine == "compiled":
         raise EngineError(f"engine = 'compiled' cannot run this simulation: {reason}. Choose auto or reference.")
     return "reference", reason

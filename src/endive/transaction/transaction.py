@@ -242,7 +242,7 @@ class Transaction:
 
     def _wait(self, world: World, number: int, waited_us: int) -> Generator[int, None, int]:
         """Back off before a retry."""
-        if self.terms.backoff_policy == "none":
+        if self.terms.backoff.policy == "none":
             return 0
         u = uniform(self.client.key, slot(self.client.attempt, BACKOFF, 0))
         wait_us = self.terms.backoff.wait_us(number, waited_us, u)

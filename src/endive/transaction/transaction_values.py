@@ -33,11 +33,7 @@ class TransactionTerms:
     retries_max: int
     total_timeout_us: int  # 0: none
     application_retries: int
-    backoff_policy: str
-    backoff_base_ms: float
-    backoff_multiplier: float
-    backoff_max_ms: float
-    backoff_jitter: float
+    backoff: Backoff  # before a retry
     operation: Operation  # what its txns do, but for the kind
     real_conflict_probability: float
     touched_files: CountDistribution | None = None  # None: not said
@@ -45,17 +41,6 @@ class TransactionTerms:
     keeps_table: bool = False  # a client's next txn begins with what its last one knew
     queue: int = -1  # in which its txns wait for their turn to commit; -1: they do not
     aftermath: Aftermath = field(default_factory=Aftermath)  # what follows a failure
-
-    @property
-    def backoff(self) -> Backoff:
-        """How long its txns wait before a retry."""
-        return Backoff(
-            policy=self.backoff_policy,
-            base_ms=self.backoff_base_ms,
-            multiplier=self.backoff_multiplier,
-            max_ms=self.backoff_max_ms,
-            jitter=self.backoff_jitter,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,7 @@ from endive.catalog import CatalogState, IntentionRecord
 from endive.formats.content import Tables
 from endive.formats.iceberg.attempt import AttemptCost
 from endive.formats.iceberg.effects import install
-from endive.formats.iceberg.protocol import CommitProtocol
-from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.protocol import CommitProtocol, IcebergSettings
 from endive.formats.iceberg.table import IcebergTable, ObjectSizes
 from endive.formats.nesting import FormatSettings, Plan, TableState
 from endive.formats.operation import CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE, Operation

@@ -7,64 +7,44 @@ import pytest
 from endive import simulate
 from endive.catalog.rules import LANDED, MOVED, SEALED
 from endive.formats.content import Tables
-from endive.formats.iceberg.settings import IcebergSettings
+from endive.formats.iceberg.table import IcebergTable, append_to_list, rewrite_list
 from endive.formats.nesting import FormatSettings
 
 ENTRY_BYTES = 50
 STEP_MS = 10.0
 
 
-def make_tables(seal_bytes: int = 0) -> Tables:
-    settings = IcebergSettings(list_entry_bytes=ENTRY_BYTES, list_seal_bytes=seal_bytes)
-    return Tables(2, FormatSettings(iceberg=settings))
+def append(table: IcebergTable, offset: int, seal_bytes: int = 0) -> int:
+    return append_to_list(table, offset, ENTRY_BYTES, seal_bytes)
 
 
 def test_an_entry_lands_only_at_the_end_of_the_list():
-    tables = make_tables()
+    table = IcebergTable()
 
-    assert LANDED == tables.append_to_list(0, 0)
-    assert MOVED == tables.append_to_list(0, 0)
-    assert (ENTRY_BYTES, False) == tables.list_end(0)
-    assert LANDED == tables.append_to_list(0, ENTRY_BYTES)
-    assert (2 * ENTRY_BYTES, False) == tables.list_end(0)
+    assert LANDED == append(table, 0)
+    assert MOVED == append(table, 0)
+    assert LANDED == append(table, ENTRY_BYTES)
+    assert (2 * ENTRY_BYTES, 0) == (table.list_offset, table.is_list_sealed)
 
 
 def test_every_table_has_a_list_of_its_own():
-    tables = make_tables()
-    tables.append_to_list(0, 0)
+    tables = Tables(2, FormatSettings())
+    append(tables.states[0].iceberg, 0)
 
-    assert LANDED == tables.append_to_list(1, 0)
+    assert LANDED == append(tables.states[1].iceberg, 0)
 
 
 @pytest.mark.parametrize(("threshold", "entries"), [(1, 1), (50, 1), (51, 2), (100, 2), (120, 3)])
-def test_a_list_is_sealed_once_it_holds_its_threshold(threshold, entries):
-    tables = make_tables(threshold)
+def test_a_list_is_sealed_once_it_holds_its_threshold_and_is_empty_when_it_is_rewritten(threshold, entries):
+    table = IcebergTable()
     for entry in range(entries):
-        assert not tables.list_end(0)[1]
-        assert LANDED == tables.append_to_list(0, entry * ENTRY_BYTES)
+        assert not table.is_list_sealed
+        assert LANDED == append(table, entry * ENTRY_BYTES, threshold)
 
-    assert (entries * ENTRY_BYTES, True) == tables.list_end(0)
-    assert SEALED == tables.append_to_list(0, entries * ENTRY_BYTES)
-
-
-def test_a_rewritten_list_starts_empty_and_open():
-    tables = make_tables(1)
-    tables.append_to_list(0, 0)
-    tables.rewrite_list(0)
-
-    assert (0, False) == tables.list_end(0)
-    assert LANDED == tables.append_to_list(0, 0)
-
-
-def test_an_entry_does_not_move_the_tables_version():
-    """Tentative: whether it counts is decided by the catalog, by the commit that follows or does not."""
-    tables = make_tables()
-    before = tables.show(0).state
-    tables.append_to_list(0, 0)
-    after = tables.show(0).state
-
-    assert (0, 0) == (before.version, after.version)
-    assert (0, ENTRY_BYTES) == (before.iceberg.list_offset, after.iceberg.list_offset)
+    assert (entries * ENTRY_BYTES, 1) == (table.list_offset, table.is_list_sealed)
+    assert SEALED == append(table, entries * ENTRY_BYTES, threshold)
+    rewrite_list(table)
+    assert LANDED == append(table, 0)
 
 
 # ---- txns that meet at a list --------------------------------------------------------------------------

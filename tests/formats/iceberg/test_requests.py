@@ -1,8 +1,8 @@
-"""What one attempt asks of storage, exactly, for every operation: as Apache Iceberg 1.9, and 1.11 where it differs.
+"""What attempts ask of storage, exactly: the laws of the documents, and what no recording of Iceberg says.
 
-Each law is a row of the table that was measured by logging every request of the real library while rivals
-committed at exact moments. N_a rivals appended and N_o deleted rows since the txn loaded its table; a rival at the
-swap makes the attempt fail. Lists and manifests are counted here; what they cost in time is in ``test_costs``.
+The rest is held to recordings of every request, operation by operation: ``tests/verification/java/test_java_requests``,
+``test_java_pairs``, and ``tests/verification/pyiceberg``. N_a rivals appended and N_o deleted rows since the txn loaded
+its table; a rival at the swap makes the attempt fail. What requests cost in time is in ``test_costs``.
 """
 
 import pytest
@@ -50,9 +50,6 @@ def beset(appends: int, row_deltas: int = 0, lost_to: str = "append") -> Script:
     return {(1, REFRESHING): append(appends) + row_delta(row_deltas), (1, SWAPPING): at_the_swap}
 
 
-# ---- FastAppend --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n", BEHIND)
 def test_a_retried_fast_append_keeps_its_manifest_and_rebuilds_the_rest(n):
     """At its first attempt it reads one list, however far behind it is."""
@@ -65,26 +62,6 @@ def test_a_retried_fast_append_keeps_its_manifest_and_rebuilds_the_rest(n):
     assert [first, attempt()] == attempts_of(beaten)
 
 
-# ---- MergeAppend -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("merging", ["bins", "off"])
-@pytest.mark.parametrize("n", BEHIND)
-def test_a_merge_append_without_a_full_bin_asks_for_what_a_fast_append_does(n, merging):
-    commit = {"merging": merging}
-    merge = play("merge_append", beset(n), commit=commit)
-    fast = play("fast_append", beset(n))
-
-    assert [fast.attempt(number) for number in (1, 2)] == [merge.attempt(number) for number in (1, 2)]
-
-
-@pytest.mark.parametrize(("existing", "merged"), [(98, 0), (99, 100)])
-def test_a_bin_is_merged_from_the_hundredth_manifest_on_the_own_one_included(existing, merged):
-    played = play("merge_append", table={"initial_manifests": existing})
-
-    assert (merged, 2 if merged else 1) == tuple(played.attempt(1)[f"manifest.{op}"] for op in ("read", "write"))
-
-
 @pytest.mark.parametrize("n", BEHIND)
 def test_a_merge_append_with_a_full_bin_reads_it_wholly_on_every_attempt(n):
     played = play("merge_append", beset(n), table={"initial_manifests": MANIFESTS_FOR_A_BIN})
@@ -92,15 +69,6 @@ def test_a_merge_append_with_a_full_bin_reads_it_wholly_on_every_attempt(n):
     k = MANIFESTS_FOR_A_BIN + n + 1  # live manifests, and its own; for the retry also the one the rival added
     first, retry = attempt(metadata=min(1, n), manifests=(k, 2)), attempt(manifests=(k + 1, 1))
     assert [first, retry] == attempts_of(played)
-
-
-def test_a_merged_list_names_one_manifest():
-    played = play("merge_append", table={"initial_manifests": MANIFESTS_FOR_A_BIN})
-
-    assert 1 == played.catalog.state.snapshot(0).tables[0].state.iceberg.manifests
-
-
-# ---- RowDelta ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_o", [0, 2])
@@ -125,6 +93,28 @@ def test_history_starts_over_on_every_attempt():
     assert [10, 12, 15] == [each["manifest_list.read"] for each in attempts_of(played)]
 
 
+@pytest.mark.parametrize("n", BEHIND)
+def test_compaction_reads_one_list_however_many_rivals_append(n):
+    played = play("rewrite_files", beset(n), transaction={"rewritten_manifests": REMOVED_FROM})
+
+    first = attempt(metadata=min(1, n), manifests=(REMOVED_FROM, 1 + REMOVED_FROM))
+    assert [first, attempt()] == attempts_of(played)
+    assert 0 == played.row["history_lists"]
+
+
+@pytest.mark.parametrize(("existing", "merged"), [(98, 0), (99, 100)])
+def test_a_bin_is_merged_from_the_hundredth_manifest_on_the_own_one_included(existing, merged):
+    played = play("merge_append", table={"initial_manifests": existing})
+
+    assert (merged, 2 if merged else 1) == tuple(played.attempt(1)[f"manifest.{op}"] for op in ("read", "write"))
+
+
+def test_a_merged_list_names_one_manifest():
+    played = play("merge_append", table={"initial_manifests": MANIFESTS_FOR_A_BIN})
+
+    assert 1 == played.catalog.state.snapshot(0).tables[0].state.iceberg.manifests
+
+
 def test_a_compaction_at_the_head_of_history_is_read_only_as_the_parent():
     """Neither append nor delete: not part of the history, but the new list is built on it."""
     played = play("validated_overwrite", {(1, REFRESHING): append(3) + rewrite(1)})
@@ -132,31 +122,6 @@ def test_a_compaction_at_the_head_of_history_is_read_only_as_the_parent():
     assert 3 + 1 == played.attempt(1)["manifest_list.read"]
     assert 3 == played.attempt(1)["manifest.read"]
     assert 3 == played.row["history_lists"]
-
-
-def test_manifests_of_other_partitions_are_not_read_though_their_lists_are():
-    script = {(1, REFRESHING): append(4, partition=1) + append(2, partition=0)}
-    partitioned = {"partitions": {"enabled": True, "num_partitions": 2}}
-
-    bills = [play("validated_overwrite", script, seed=seed, catalog=partitioned).attempt(1) for seed in range(12)]
-
-    assert {2, 4} == {own["manifest.read"] for own in bills}  # whichever partition the txn is about
-    assert {6} == {own["manifest_list.read"] for own in bills}
-
-
-@pytest.mark.parametrize("n_o", [0, 1, 2])
-@pytest.mark.parametrize("n_a", BEHIND)
-def test_a_row_delta_under_snapshot_isolation_looks_at_deletes_only(n_a, n_o):
-    """N_o lists and the parent: the parent is one of them if the last rival deleted rows."""
-    script = {(1, REFRESHING): row_delta(n_o) + append(n_a), (1, SWAPPING): append()}
-    played = play("validated_overwrite", script, transaction={"isolation": "snapshot"})
-
-    parent = 0 if n_o and not n_a else 1
-    first = attempt(metadata=min(1, n_a + n_o), lists=n_o + parent, manifests=(n_o, 2))
-    assert [first, attempt(lists=n_o + 1, manifests=(n_o, 0))] == attempts_of(played)
-
-
-# ---- OverwriteFiles ----------------------------------------------------------------------------------
 
 
 @RELEASES
@@ -170,18 +135,6 @@ def test_overwrite_files_filters_its_manifests_once_and_validates_every_time(n_a
     filtered = (n + n_o + REMOVED_FROM + deletes_read * n_o, 1 + REMOVED_FROM)
     first = attempt(metadata=min(1, n), lists=max(1, n), manifests=filtered)
     assert [first, attempt(lists=n + 1, manifests=(n + 1 + n_o, 0))] == attempts_of(played)
-
-
-# ---- RewriteFiles ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", BEHIND)
-def test_compaction_reads_one_list_however_many_rivals_append(n):
-    played = play("rewrite_files", beset(n), transaction={"rewritten_manifests": REMOVED_FROM})
-
-    first = attempt(metadata=min(1, n), manifests=(REMOVED_FROM, 1 + REMOVED_FROM))
-    assert [first, attempt()] == attempts_of(played)
-    assert 0 == played.row["history_lists"]
 
 
 @RELEASES
@@ -208,22 +161,6 @@ def test_compaction_checks_delete_manifests_of_every_partition(release, deletes_
     assert {4 + 1 + deletes_read * 4} == read  # D unpruned, and F = 1
 
 
-@pytest.mark.parametrize("partition", [0, 1])
-def test_an_overwrite_reads_the_delete_manifests_of_its_own_partition_only(partition):
-    first_partition = {"partitions": {"selection": "zipf", "alpha": 100.0}}
-    played = play(
-        "validated_overwrite",
-        {(1, REFRESHING): row_delta(4, partition=partition)},
-        catalog={"partitions": {"enabled": True, "num_partitions": 2}},
-        transaction=first_partition,
-    )
-
-    assert (8 if partition == 0 else 0) == played.attempt(1)["manifest.read"]  # M + D
-
-
-# ---- ReplacePartitions -------------------------------------------------------------------------------
-
-
 @RELEASES
 @pytest.mark.parametrize("n", BEHIND)
 def test_replace_partitions_validates_nothing_and_reads_its_manifests_twice(n, release, deletes_read):
@@ -236,7 +173,7 @@ def test_replace_partitions_validates_nothing_and_reads_its_manifests_twice(n, r
     assert [first, retry] == attempts_of(played)
 
 
-# ---- any but FastAppend, bin >= 100 ------------------------------------------------------------------
+# ---- a bin of a hundred ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -265,3 +202,136 @@ def test_a_fast_append_merges_nothing_however_many_manifests_there_are():
 
     assert 0 == played.row["requests_manifest_read"]
     assert 1 == played.row["requests_manifest_write"]
+
+
+# ---- when it ends, and behind other stores ---------------------------------------------------------------
+
+SERVICE = {"type": "service", "latency_ms": 2.0}
+CERTAIN = {"real_conflict_probability": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "flavour", "release", "reads"),
+    [
+        ("fast_append", "pointer", "1.9", 1),
+        ("merge_append", "pointer", "1.9", 1),
+        ("fast_append", "rest", "1.9", 0),
+        ("fast_append", "rest", "1.11", 1),
+        ("merge_append", "rest", "1.9", 1),
+    ],
+)
+def test_a_committed_txn_asks_for_the_new_state_unless_a_rest_server_has_told_a_fast_append(
+    kind, flavour, release, reads
+):
+    played = play(kind, catalog=SERVICE | {"service": {"flavour": flavour}}, commit={"release": release})
+
+    load, before_the_swap = 1, {"pointer": 2, "rest": 1}[flavour]
+    assert load + before_the_swap + reads == played.row["requests_catalog_read"]
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_a_real_conflict_found_at_once_has_read_all_and_written_nothing(n):
+    played = play("validated_overwrite", {(1, REFRESHING): append(n)}, transaction=CERTAIN)
+
+    assert ("aborted", "validation_exception") == played.told("status", "reason")
+    requests = played.attempt(1) + played.after()
+    assert bill(metadata_read=1, manifest_list_read=n, manifest_read=n) == without_catalog(requests)
+
+
+@pytest.mark.parametrize("kind", ["fast_append", "merge_append"])
+def test_an_append_is_never_in_real_conflict(kind):
+    played = play(kind, beset(5), transaction=CERTAIN)
+
+    assert ("committed", 0) == played.told("status", "real_conflicts")
+
+
+def test_a_pointer_is_read_at_the_refresh_and_once_more_before_the_swap():
+    """And not swapped if it has moved by then, though the metadata was written."""
+    alone, beaten = (
+        play("fast_append", catalog=SERVICE),
+        play("fast_append", {(1, SWAPPING): append()}, catalog=SERVICE),
+    )
+
+    names = ("catalog.read", "catalog.cas", "metadata.write")
+    assert [(2, 1, 1), (2, 0, 1)] == [tuple(each.attempt(1)[name] for name in names) for each in (alone, beaten)]
+    assert ("committed", 2) == beaten.told("status", "attempts")
+
+
+def test_a_real_conflict_found_on_a_retry_deletes_what_was_written_before():
+    played = play("validated_overwrite", {(1, SWAPPING): append(3)}, transaction=CERTAIN)
+
+    assert ("aborted", 2) == played.told("status", "attempts")
+    validating = bill(metadata_read=1, manifest_list_read=3, manifest_read=3)
+    cleaning = bill(manifest_list_delete=1, manifest_delete=2)  # the lost list; the own two manifests
+    assert validating | cleaning == without_catalog(played.attempt(2) + played.after())
+
+
+def test_no_rival_means_no_conflict_however_likely_conflicts_are():
+    played = play("validated_overwrite", transaction=CERTAIN)
+
+    assert ("committed", 1) == played.told("status", "attempts")
+
+
+@pytest.mark.parametrize(("rivals", "status"), [(append(4), "committed"), (row_delta(1), "aborted")])
+def test_only_deletes_can_be_in_real_conflict_with_a_compaction(rivals, status):
+    played = play("rewrite_files", {(1, REFRESHING): rivals}, transaction=CERTAIN)
+
+    assert status == played.row["status"]
+
+
+@pytest.mark.parametrize(("provider", "heads"), [("s3", 1), ("s3x", 1), ("azure", 0)])
+def test_a_list_read_on_s3_is_a_head_and_a_get(provider, heads):
+    played = play("validated_overwrite", beset(5), storage={"provider": provider})
+
+    reads = played.row["requests_manifest_list_read"]
+    assert 5 + 6 + 1 == reads  # two validations and the reload
+    assert heads * reads == played.row["requests_manifest_list_head"]
+
+
+def test_head_never_means_never():
+    played = play("validated_overwrite", storage={"provider": "s3"}, commit={"head": "never"})
+
+    assert 0 == played.row["requests_manifest_list_head"]
+
+
+def test_inlined_metadata_is_never_asked_for():
+    catalog = {"type": "instant", "latency_ms": 2.0, "table_metadata_inlined": True}
+    played = play("fast_append", beset(5), catalog=catalog)
+
+    assert (0, 0) == played.told("requests_metadata_read", "requests_metadata_write")
+
+
+def test_pyiceberg_writes_its_manifest_while_it_reads_the_list():
+    storage = {"provider": "constant", "latency_ms": 10.0}
+    played = play("fast_append", {}, storage=storage, commit={"protocol": "pyiceberg"})
+
+    assert 10.0 + 10.0 == played.row["phase_manifests_ms"]  # the manifest and its HEAD; the list's 10 ms pass meanwhile
+    assert 10.0 == played.row["phase_manifest_list_ms"]  # the new one
+
+
+@pytest.mark.parametrize(("own_manifest", "deleted_manifests"), [("once", 0), ("each_attempt", 1)])
+def test_a_manifest_written_again_by_each_attempt_is_deleted_for_the_lost_one(own_manifest, deleted_manifests):
+    played = play("fast_append", {(1, SWAPPING): append()}, commit={"own_manifest": own_manifest})
+
+    assert ("committed", 2) == played.told("status", "attempts")
+    assert (1, deleted_manifests) == tuple(played.after()[f"{kind}.delete"] for kind in ("manifest_list", "manifest"))
+
+
+# ---- v4 as proposed: docs/model/v4.md ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("entries", "leaves", "left"), [(1, 0, 2), (2, 0, 3), (3, 1, 1)])
+def test_entries_go_into_the_root_until_it_is_full_and_then_into_one_leaf(entries, leaves, left):
+    """The root that was read holds what goes into the leaf, and is read back as Java Iceberg does."""
+    played = play(
+        "merge_append",
+        catalog={**SERVICE, "service": {"flavour": "rest"}, "table_metadata_inlined": True},
+        commit={"protocol": "v4", "min_count_to_merge": 4},
+        table={"initial_manifests": entries},
+    )
+
+    roots = bill(manifest_list_read=1, manifest_list_write=1, manifest_write=leaves)
+    assert roots == without_catalog(played.attempt(1))
+    assert bill(manifest_list_read=1) == dict(played.after())
+    assert (3, 1) == played.told("requests_catalog_read", "requests_catalog_cas")
+    assert left == played.catalog.state.content.states[0].iceberg.manifests

@@ -66,6 +66,7 @@ with ResultWriter(sys.argv[1]) as writer:
 """
 
 
+@pytest.mark.lengthy
 def test_an_interrupt_ends_a_compiled_run_and_leaves_no_file(tmp_path):
     path = tmp_path / "transactions.parquet"
     environment, pipe = {**os.environ, "PYTHONPATH": str(ROOT / "src")}, subprocess.PIPE

@@ -6,6 +6,7 @@ Delta Spark: ``OptimisticTransaction.doCommitRetryIteratively``, ``SnapshotManag
 
 from typing import Final
 
+from endive.formats.delta.table import LogSizes
 from endive.kernel import rule
 from endive.record import Int8, Int32, Int64, Record, record
 from endive.vocabulary import CLIENTS, LOG_STORES
@@ -38,6 +39,14 @@ class DeltaProtocol(Record):
     looks_at_kept: Int8  # a table that is kept is brought up to date when a txn begins
     cleans_log: Int8  # commits older than the retention are deleted after a checkpoint
     replay_us: Int64  # of work, each time it has read the log
+
+
+@record
+class DeltaSettings(Record):
+    """All that Delta's rules are told about a simulation."""
+
+    protocol: DeltaProtocol
+    sizes: LogSizes
 
 
 PRESETS: Final[dict[str, dict[str, int]]] = {

@@ -3,8 +3,13 @@
 from endive.formats.iceberg import protocol as choices
 from endive.formats.iceberg.attempt import AttemptCost, IcebergLeftovers, IcebergSituation
 from endive.formats.iceberg.conflicts import rewrites_deletes
-from endive.formats.iceberg.protocol import CommitProtocol, reloads_after_success, rewrites_own_manifests
-from endive.formats.iceberg.settings import IcebergSettings, protocol_of
+from endive.formats.iceberg.protocol import (
+    CommitProtocol,
+    IcebergSettings,
+    protocol_of,
+    reloads_after_success,
+    rewrites_own_manifests,
+)
 from endive.formats.iceberg.table import metadata_bytes
 from endive.formats.nesting import TableState
 from endive.formats.operation import CLASS_APPEND, CLASS_DELETE, CLASS_NONE, CLASS_OVERWRITE, CLASS_REPLACE, Operation

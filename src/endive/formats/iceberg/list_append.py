@@ -11,7 +11,7 @@ from endive.catalog.rules import LANDED, SEALED
 from endive.catalog.snapshot import CatalogSnapshot
 from endive.formats.iceberg import payments
 from endive.formats.iceberg.draws import LIST_APPEND
-from endive.formats.iceberg.table import IcebergTable
+from endive.formats.iceberg.table import IcebergTable, append_to_list, rewrite_list
 from endive.formats.nesting import Plan
 from endive.rng import slot
 from endive.storage.provider import Request
@@ -29,7 +29,7 @@ def append_lists(txn: Any, world: Any, base: CatalogSnapshot, plans: list[Plan])
             table = txn.tables[position]
             payments.pay_list_rewrite(txn.payer, world, txn, position, base.tables[table].state)
             yield from txn.settle(world)
-            world.tables.rewrite_list(table)
+            rewrite_list(world.tables.states[table].iceberg)
             world.catalog.state.refresh_tables((table,))
             txn.row.manifest_append_sealed_rewrite += 1
 
@@ -46,8 +46,9 @@ def _append_list(txn: Any, world: Any, base: CatalogSnapshot, position: int) -> 
 
         def evaluate(expected_offset: int = offset) -> bool:
             nonlocal landing, end
-            landing = world.tables.append_to_list(table, expected_offset)
-            end = world.tables.list_end(table)
+            own: IcebergTable = world.tables.states[table].iceberg
+            landing = append_to_list(own, expected_offset, entry_bytes, world.format.iceberg.list_seal_bytes)
+            end = own.list_offset, own.is_list_sealed != 0
             world.catalog.state.refresh_tables((table,))
             return landing == LANDED
 

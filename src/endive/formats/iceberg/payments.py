@@ -51,12 +51,12 @@ from endive.formats.iceberg.protocol import (
     CommitProtocol,
     cleans_up,
     loads_metadata,
+    protocol_of,
     reloads_after_success,
     reloads_metadata,
     rereads_catalog,
     writes_beside_list,
 )
-from endive.formats.iceberg.settings import protocol_of
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import TableState
 from endive.formats.operation import Operation

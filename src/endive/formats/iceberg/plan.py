@@ -28,8 +28,7 @@ from endive.formats.iceberg.effects import (
     snapshot_number,
     takes_files,
 )
-from endive.formats.iceberg.protocol import CommitProtocol
-from endive.formats.iceberg.settings import IcebergSettings, protocol_of
+from endive.formats.iceberg.protocol import CommitProtocol, IcebergSettings, protocol_of
 from endive.formats.nesting import TableState
 from endive.formats.operation import CLASS_APPEND, CLASS_DELETE, CLASS_OVERWRITE, CLASS_REPLACE, Operation
 from endive.kernel import rule

@@ -1,11 +1,13 @@
 """A commit protocol: a small set of named choices, written once and executed by every engine.
 
-The choices, their names, the record that rules read, and questions that a choice answers by itself. What one costs is
+The choices, their names, the records that rules read, and questions that a choice answers by itself. What one costs is
 in ``endive.formats.iceberg.plan``.
 """
 
 from typing import Final
 
+from endive.distributions.counts import Counting
+from endive.formats.iceberg.table import ObjectSizes
 from endive.formats.operation import Operation
 from endive.kernel import rule
 from endive.record import Int8, Int32, Int64, Record, record
@@ -81,6 +83,26 @@ class CommitProtocol(Record):
     is_metadata_always_read: Int8  # by every attempt, the first included
     server_reads: Int8  # when a REST server reads the metadata object from the store
     load_answer: Int8  # what its answer to a load carries
+
+
+@record
+class IcebergSettings(Record):
+    """All that Iceberg's rules are told about a simulation."""
+
+    protocol: CommitProtocol
+    pyiceberg: CommitProtocol  # of the operations that PyIceberg commits beside others
+    sizes: ObjectSizes
+    conflicting: Counting  # manifests a real conflict has to merge
+    list_entry_bytes: Int64  # of manifest lists that are appended to (ML+)
+    list_seal_bytes: Int64
+
+
+@rule
+def protocol_of(settings: IcebergSettings, operation: Operation) -> CommitProtocol:
+    """The protocol that an operation's client follows."""
+    if operation.client == 1:
+        return settings.pyiceberg
+    return settings.protocol
 
 
 @rule

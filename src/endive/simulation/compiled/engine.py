@@ -27,7 +27,7 @@ from endive.simulation.compiled.loop import advance, next_submission_us
 from endive.simulation.compiled.pack import pack, point_to
 from endive.simulation.compiled.records import NOT_THERE, Event, TouchedTable, TxnRecord
 from endive.simulation.observer import history_error
-from endive.simulation.reference import Progress
+from endive.simulation.reference import WHO_IT_IS, Progress
 from endive.simulation.standstill import Standstill
 from endive.vocabulary import COMMITTED, IN_FLIGHT_COMMITTING, IN_FLIGHT_EXECUTING, NONE, Row
 from endive.workload import NO_MORE
@@ -55,9 +55,7 @@ class CompiledEngine:
         self._arrays = packed.arrays  # kept alive here: the world knows their addresses only
         self._tables_max = int(self._world["flight"]["tables_max"])
         self._seats = len(packed.arrays["workload.seats"])
-        events = records(Event, heap.BEYOND + self._seats)
-        events["time_us"] = heap.NEVER
-        self._keep({"flight.txns": records(TxnRecord, 0, without=self._left_out), "loop.heap": events})
+        self._keep({"flight.txns": records(TxnRecord, 0, without=self._left_out), "loop.heap": records(Event, 0)})
         self._take_batch()
 
     def _keep(self, arrays: dict[str, Array]) -> None:
@@ -175,19 +173,15 @@ class CompiledEngine:
                 "needed. The workload outruns the catalog; lower its rate, its retries or the duration."
             )
         try:
-            self._keep(
-                {
-                    name: _grown(self._arrays.get(name), after * length, layout)
-                    for name, (layout, length) in lengths.items()
-                    if name != "loop.heap"
-                }
-            )
-            self._keep({"loop.heap": _longer(self._arrays["loop.heap"], heap.BEYOND + after + self._seats)})
+            for name, (layout, length) in lengths.items():
+                more = heap.BEYOND + self._seats if name == "loop.heap" else 0
+                self._keep({name: _grown(self._arrays.get(name), after * length + more, layout)})
         except MemoryError:
             raise EngineError(
                 f"no memory for {after:,} txns in flight ({needed / 2**30:.1f} GiB). Lower the rate of the "
                 "workload or its retries, or use a machine with more memory."
             ) from None
+        self._arrays["loop.heap"]["time_us"][heap.BEYOND + before + self._seats if before else 0 :] = heap.NEVER
         self._world["flight"]["n_places"] = after
 
     def _make_room_for_times(self) -> None:
@@ -257,11 +251,9 @@ class CompiledEngine:
 
 
 def without_bills(rows: Array, places: Array, end_us: int) -> Array:
-    """Rows of txns in flight: blank but for who they are, as the reference engine's (``reference.clear_bill``)."""
+    """Rows of txns in flight: blank but for who they are, as the reference engine's (``reference.without_bill``)."""
     blank = records(Row, len(places))
-    for name in ("txn_id", "source", "client", "source_index", "kind", "submit_us"):
-        blank[name] = rows[name][places]
-    for name in ("n_tables_read", "n_tables_written"):
+    for name in WHO_IT_IS:
         blank[name] = rows[name][places]
     starts = rows["commit_start_us"][places]
     is_committing = (starts != NONE) & (starts < end_us)
@@ -281,10 +273,3 @@ def _grown(array: Array | None, length: int, layout: np.dtype[Any]) -> Array:
     if array is not None:
         grown[: len(array)].view(np.uint8)[:] = array.view(np.uint8)  # NumPy copies records field by field
     return grown
-
-
-def _longer(entries: Array, length: int) -> Array:
-    longer = np.zeros(length, dtype=entries.dtype)
-    longer["time_us"] = heap.NEVER
-    longer[: len(entries)] = entries
-    return longer

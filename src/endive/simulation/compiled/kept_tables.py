@@ -4,7 +4,6 @@ That is the newest state the client was shown, or left behind by a commit. What 
 ``stages``.
 """
 
-from endive.catalog.rules import partition_slot
 from endive.kernel import overwrite, step
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import kept_at, kept_table, server_table, source_at, touched_at
@@ -49,9 +48,7 @@ def recall(world: WorldRecord, txn: TxnRecord) -> None:
         table = tables[position]
         overwrite(touched_at(world, txn, position).base, kept_table(world, number, table))
         if world.catalog.num_partitions > 0:
-            first = partition_slot(
-                world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, table, 0
-            )
+            first = memory.first_partition(world, table)
             partitions = memory.partitions(world, txn, position)
             seen = memory.partition_versions(world, txn, position, 2)
             for i in range(touched_at(world, txn, position).n_partitions):

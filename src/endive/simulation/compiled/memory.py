@@ -1,7 +1,10 @@
 """Where the compiled engine finds its records: by address and index."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from endive.catalog.ledger import Unit
-from endive.catalog.rules import Batch
+from endive.catalog.rules import Batch, partition_slot
 from endive.distributions.code import FloatArray, IntArray
 from endive.formats.nesting import EVERYTHING, ICEBERG_ALONE, TableState
 from endive.kernel import address_of, fetch_ahead, fetch_record, held_element_of, pasted, step
@@ -22,21 +25,29 @@ from endive.simulation.compiled.records import (
 from endive.storage.contention import ObjectState
 from endive.vectors import floats_at, int32s_at, ints_at
 
-_VARIANTS = (ICEBERG_ALONE, EVERYTHING)
-_txn = held_element_of(TxnRecord, WorldRecord, _VARIANTS)
-_touched = held_element_of(TouchedTable, WorldRecord, _VARIANTS)
-_table = held_element_of(TableState, WorldRecord, _VARIANTS)
-_object = held_element_of(ObjectState, WorldRecord, _VARIANTS)
-_source = held_element_of(SourceRecord, WorldRecord, _VARIANTS)
-_submission = held_element_of(Submission, WorldRecord, _VARIANTS)
-_seat = held_element_of(Seat, WorldRecord, _VARIANTS)
-_queue = held_element_of(CommitQueue, WorldRecord, _VARIANTS)
-_lock = held_element_of(TableLock, WorldRecord, _VARIANTS)
-_batch = held_element_of(Batch, WorldRecord, _VARIANTS)
-_kept = held_element_of(Kept, WorldRecord, _VARIANTS)
-_event = held_element_of(Event, WorldRecord, _VARIANTS)
-_unit = held_element_of(Unit, WorldRecord, _VARIANTS)
-_footprint = held_element_of(Footprint, WorldRecord, _VARIANTS)
+T = TypeVar("T")
+
+
+def _records_at(cls: type[T], field: str) -> Callable[[WorldRecord, int], T]:
+    """For compiled code: the record with that index in the array whose address the world has in ``field``."""
+    return held_element_of(cls, WorldRecord, field, (ICEBERG_ALONE, EVERYTHING))
+
+
+unit_at = _records_at(Unit, "books.units")  # a unit of conflict in the observer's books
+server_table = _records_at(TableState, "server.tables")  # as the server knows it
+server_object = _records_at(ObjectState, "server.objects")  # a contended one
+lock_at = _records_at(TableLock, "server.locks")  # of a table
+batch_at = _records_at(Batch, "server.batches")  # of commits to a table
+source_at = _records_at(SourceRecord, "workload.sources")
+submission_at = _records_at(Submission, "workload.trace")
+seat_at = _records_at(Seat, "workload.seats")
+queue_at = _records_at(CommitQueue, "workload.queues")  # before the commit
+kept_at = _records_at(Kept, "kept.states")  # what a client has kept
+event_at = _records_at(Event, "loop.heap")
+txn_at = _records_at(TxnRecord, "flight.txns")
+_footprint_at = _records_at(Footprint, "server.commits")
+_kept_table_at = _records_at(TableState, "kept.tables")
+_touched_at = _records_at(TouchedTable, "flight.touched")
 
 
 @pasted
@@ -45,16 +56,17 @@ def codes(world: WorldRecord) -> FloatArray:
     return floats_at(world.codes, world.n_codes)
 
 
-@step
-def unit_at(world: WorldRecord, number: int) -> Unit:
-    """A unit of conflict in the observer's books."""
-    return _unit(world, world.books.units, number)
-
-
 @pasted
 def versions(world: WorldRecord) -> IntArray:
     """Every version a commit can be checked against."""
     return ints_at(world.server.versions, world.server.n_versions)
+
+
+@pasted
+def first_partition(world: WorldRecord, table: int) -> int:
+    """Place of the version of a table's first partition among them."""
+    catalog = world.catalog
+    return partition_slot(catalog.num_groups, catalog.num_tables, catalog.num_partitions, table, 0)
 
 
 @pasted
@@ -67,7 +79,7 @@ def snapshot_times(world: WorldRecord, table: int) -> IntArray:
 def footprint_at(world: WorldRecord, table: int, version: int) -> Footprint:
     """What a commit to a table changed, if it is one of the newest."""
     kept = world.server.commits_kept
-    return _footprint(world, world.server.commits, table * kept + version % kept)
+    return _footprint_at(world, table * kept + version % kept)
 
 
 @pasted
@@ -78,75 +90,15 @@ def commit_partitions(world: WorldRecord, table: int, version: int) -> IntArray:
 
 
 @step
-def server_table(world: WorldRecord, table: int) -> TableState:
-    """A table as the server knows it."""
-    return _table(world, world.server.tables, table)
-
-
-@step
-def server_object(world: WorldRecord, number: int) -> ObjectState:
-    """A contended object."""
-    return _object(world, world.server.objects, number)
-
-
-@step
-def source_at(world: WorldRecord, source: int) -> SourceRecord:
-    """A source."""
-    return _source(world, world.workload.sources, source)
-
-
-@step
-def submission_at(world: WorldRecord, number: int) -> Submission:
-    """A line of the traces."""
-    return _submission(world, world.workload.trace, number)
-
-
-@step
-def seat_at(world: WorldRecord, seat: int) -> Seat:
-    """Who submits."""
-    return _seat(world, world.workload.seats, seat)
-
-
-@step
-def queue_at(world: WorldRecord, number: int) -> CommitQueue:
-    """A queue before the commit."""
-    return _queue(world, world.workload.queues, number)
-
-
-@step
-def lock_at(world: WorldRecord, table: int) -> TableLock:
-    """The lock of a table."""
-    return _lock(world, world.server.locks, table)
-
-
-@step
-def batch_at(world: WorldRecord, table: int) -> Batch:
-    """The commits to a table that are taken together."""
-    return _batch(world, world.server.batches, table)
-
-
-@step
-def kept_at(world: WorldRecord, number: int) -> Kept:
-    """What a client has kept."""
-    return _kept(world, world.kept.states, number)
-
-
-@step
 def kept_table(world: WorldRecord, number: int, table: int) -> TableState:
     """A table as a client has kept it."""
-    return _table(world, world.kept.tables, number * world.catalog.num_tables + table)
+    return _kept_table_at(world, number * world.catalog.num_tables + table)
 
 
 @pasted
 def kept_versions(world: WorldRecord, number: int) -> IntArray:
     """The versions a client has kept."""
     return ints_at(world.kept.versions + 8 * (number * world.server.n_versions), world.server.n_versions)
-
-
-@step
-def event_at(world: WorldRecord, place: int) -> Event:
-    """An entry of the heap."""
-    return _event(world, world.loop.heap, place)
 
 
 @pasted
@@ -162,15 +114,9 @@ def narrow_row(txn: TxnRecord) -> Int32s:
 
 
 @step
-def txn_at(world: WorldRecord, place: int) -> TxnRecord:
-    """A txn in flight."""
-    return _txn(world, world.flight.txns, place)
-
-
-@step
 def touched_at(world: WorldRecord, txn: TxnRecord, position: int) -> TouchedTable:
     """A table the txn touches, as it knows it."""
-    return _touched(world, world.flight.touched, txn.place * world.flight.tables_max + position)
+    return _touched_at(world, txn.place * world.flight.tables_max + position)
 
 
 @pasted
@@ -210,8 +156,8 @@ def partition_versions(world: WorldRecord, txn: TxnRecord, position: int, at: in
 def fetch_txn(world: WorldRecord, place: int) -> None:
     """The txn at a place is needed next: begin to bring it near, without a look at it. Changes nothing."""
     tables, watched = place * world.flight.tables_max, place * world.flight.watched_max
-    fetch_record(_txn(world, world.flight.txns, place), "own_key")  # what follows is seldom touched
-    fetch_record(_touched(world, world.flight.touched, tables), None)
+    fetch_record(txn_at(world, place), "own_key")  # what follows is seldom touched
+    fetch_record(_touched_at(world, tables), None)
     fetch_ahead(world.flight.table_ids + 8 * tables)
     fetch_ahead(world.flight.watched + 8 * watched)
     fetch_ahead(world.flight.expected + 8 * watched)

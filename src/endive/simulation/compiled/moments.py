@@ -8,6 +8,17 @@ own between two of them; it is taken at once and never waited for. What follows 
 
 from typing import Final
 
+from endive.rng import (
+    BASE_READ,
+    DISCOVERY,
+    LOOK_READ,
+    POINTER_READ,
+    READ_BACK,
+    REFRESH,
+    START_READ,
+    STATUS_READ,
+)
+
 (
     MOMENT_RECALL,  # a client that kept its table begins its next txn
     MOMENT_READ_ARRIVES,  # a catalog read reaches a server with workers
@@ -37,6 +48,18 @@ from typing import Final
     MOMENT_PUBLISHED,  # what follows a commit is there for others to see
     MOMENT_END,
 ) = range(27)
+
+# Under which name a catalog read is drawn that is evaluated at a moment.
+READ_AS: Final = {
+    MOMENT_START_READ: START_READ,
+    MOMENT_REFRESH: REFRESH,
+    MOMENT_BASE_READ: BASE_READ,
+    MOMENT_POINTER_CHECK: POINTER_READ,
+    MOMENT_DISCOVERY: DISCOVERY,
+    MOMENT_READ_BACK: READ_BACK,
+    MOMENT_STATUS_CHECK: STATUS_READ,
+    MOMENT_LOOK: LOOK_READ,
+}
 
 FIRST_STEP: Final = 32
 (

@@ -3,7 +3,9 @@
 What the server does with a request is in ``events``.
 """
 
-from endive.catalog.append import BACK_ENTRIES, BASE_ENTRIES, COMPACTION_ENTRIES, LOOK_ENTRIES
+from typing import Final
+
+from endive.catalog.append import COMPACTION_ENTRIES, ENTRIES_POSITIONS
 from endive.catalog.service import REQUEST_SHARE
 from endive.distributions.code import draw_us
 from endive.formats.paying import pay_before_load, pay_status
@@ -16,16 +18,13 @@ from endive.simulation.compiled.ending import end, fail, give_up, leave_unchecke
 from endive.simulation.compiled.kept_tables import remember
 from endive.simulation.compiled.memory import codes, server_table
 from endive.simulation.compiled.moments import (
-    MOMENT_BASE_READ,
+    FIRST_STEP,
     MOMENT_COMPACTION_READ,
-    MOMENT_DISCOVERY,
     MOMENT_LOOK,
-    MOMENT_POINTER_CHECK,
     MOMENT_READ_ARRIVES,
-    MOMENT_READ_BACK,
-    MOMENT_REFRESH,
     MOMENT_START_READ,
     MOMENT_STATUS_CHECK,
+    READ_AS,
     STEP_COMMITTED,
     STEP_REFUSED,
 )
@@ -35,6 +34,11 @@ from endive.storage.client import note
 from endive.storage.contention import request_leg_us
 from endive.transaction.failures import INSTALLED, REFUSED, check_wait_us, given_up_us, loses_check, outcome_of_check
 from endive.vocabulary import CAS, CATALOG, COMMIT_STATE_UNKNOWN, PHASE_BACKOFF, PHASE_CATALOG_READ, PHASE_COMMIT, READ
+
+# By moment: where the cost of the log's entries is drawn for the read that is evaluated then.
+ENTRIES_AT: Final = tuple(
+    ENTRIES_POSITIONS.get(READ_AS.get(moment, -1), COMPACTION_ENTRIES) for moment in range(FIRST_STEP)
+)
 
 
 @step
@@ -78,31 +82,11 @@ def read_answered_us(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """When the answer to the catalog read evaluated now arrives."""
     time_us = now + txn.latency_us - txn.leg_us
     if world.catalog.entry_read >= 0 and world.server.log.entries > 0:
-        counter = slot(txn.row.attempts, LOG_ENTRIES, entries_position(txn.purpose))
+        counter = slot(txn.row.attempts, LOG_ENTRIES, ENTRIES_AT[txn.purpose])
         if txn.purpose == MOMENT_COMPACTION_READ:
             counter += txn.tries
         time_us += draw_us(codes(world), world.catalog.entry_read, txn.key, counter, 0) * world.server.log.entries
     return time_us
-
-
-@step
-def entries_position(purpose: int) -> int:
-    """Position of the LOG_ENTRIES slot for each purpose (``endive.catalog.append.ENTRIES_POSITIONS``)."""
-    if purpose == MOMENT_START_READ:
-        return 0
-    if purpose == MOMENT_REFRESH:
-        return 1
-    if purpose == MOMENT_DISCOVERY:
-        return 2
-    if purpose == MOMENT_POINTER_CHECK:
-        return 3
-    if purpose == MOMENT_READ_BACK:
-        return BACK_ENTRIES
-    if purpose == MOMENT_BASE_READ:
-        return BASE_ENTRIES
-    if purpose == MOMENT_LOOK:
-        return LOOK_ENTRIES
-    return COMPACTION_ENTRIES
 
 
 @step

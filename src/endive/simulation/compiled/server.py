@@ -3,20 +3,11 @@
 Which version is watched, what a commit advances, who has to wait: all that is called from there.
 """
 
+from typing import Final
+
 from endive.catalog import rules
-from endive.catalog.rules import SCOPE_PARTITION, partition_slot, take_worker
-from endive.catalog.service import (
-    SERVED_BACK,
-    SERVED_BASE,
-    SERVED_CHECK,
-    SERVED_COMMIT,
-    SERVED_LOCK,
-    SERVED_LOOK,
-    SERVED_READ,
-    SERVED_START,
-    SERVED_STATUS,
-    SERVED_UNLOCK,
-)
+from endive.catalog.rules import SCOPE_PARTITION, take_worker
+from endive.catalog.service import SERVED_COMMIT, SERVED_LOCK, SERVED_POSITIONS, SERVED_READ, SERVED_UNLOCK
 from endive.distributions.code import draw_us
 from endive.formats import rules as formats
 from endive.formats.nesting import TableState
@@ -24,17 +15,7 @@ from endive.kernel import overwrite, step
 from endive.rng import SERVICE, slot
 from endive.simulation.compiled import memory
 from endive.simulation.compiled.memory import codes, server_object, server_table, touched_at
-from endive.simulation.compiled.moments import (
-    MOMENT_BASE_READ,
-    MOMENT_COMMIT,
-    MOMENT_LOCK,
-    MOMENT_LOOK,
-    MOMENT_POINTER_CHECK,
-    MOMENT_READ_BACK,
-    MOMENT_START_READ,
-    MOMENT_STATUS_CHECK,
-    MOMENT_UNLOCK,
-)
+from endive.simulation.compiled.moments import FIRST_STEP, MOMENT_COMMIT, MOMENT_LOCK, MOMENT_UNLOCK, READ_AS
 from endive.simulation.compiled.planning import change_files, note_commit, restore_files
 from endive.simulation.compiled.records import CATALOG_APPEND, TxnRecord, WorldRecord
 from endive.storage.contention import (
@@ -72,9 +53,7 @@ def watch(world: WorldRecord, txn: TxnRecord) -> None:
         return
     n_watched = 0
     for position in range(n_read):
-        first = partition_slot(
-            world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, tables[position], 0
-        )
+        first = memory.first_partition(world, tables[position])
         count = touched_at(world, txn, position).n_partitions
         n_watched = rules.watch_partitions(first, memory.partitions(world, txn, position), 0, count, watched, n_watched)
     txn.n_watched = n_watched
@@ -137,7 +116,7 @@ def see(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 @step
 def see_partitions(world: WorldRecord, txn: TxnRecord, position: int, table: int) -> None:
     """The versions of the touched partitions of one table."""
-    first = partition_slot(world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, table, 0)
+    first = memory.first_partition(world, table)
     versions = memory.versions(world)
     partitions = memory.partitions(world, txn, position)
     seen = memory.partition_versions(world, txn, position, 2)
@@ -174,9 +153,7 @@ def install(world: WorldRecord, txn: TxnRecord, now: int) -> None:
         touched = touched_at(world, txn, position)
         rules.advance_table(versions, world.catalog.num_groups, tables, 0, position)
         if world.catalog.num_partitions > 0:
-            first = partition_slot(
-                world.catalog.num_groups, world.catalog.num_tables, world.catalog.num_partitions, tables[position], 0
-            )
+            first = memory.first_partition(world, tables[position])
             partitions = memory.partitions(world, txn, position)
             for i in range(touched.n_partitions_written):
                 versions[first + partitions[i]] += 1
@@ -255,6 +232,11 @@ def answered_us(
 
 # --- a catalog server with workers -----------------------------------------------------------------------------
 
+# By moment: where the service time of the request is drawn that is evaluated then.
+_SERVED = {moment: SERVED_POSITIONS[step] for moment, step in READ_AS.items() if step in SERVED_POSITIONS}
+_SERVED |= {MOMENT_LOCK: SERVED_LOCK, MOMENT_UNLOCK: SERVED_UNLOCK}
+SERVED_AT: Final = tuple(_SERVED.get(moment, SERVED_READ) for moment in range(FIRST_STEP))
+
 
 @step
 def be_served(world: WorldRecord, txn: TxnRecord, position: int, now: int) -> None:
@@ -275,24 +257,7 @@ def be_served(world: WorldRecord, txn: TxnRecord, position: int, now: int) -> No
 @step
 def read_arrives(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A catalog read reaches a server with workers."""
-    position = SERVED_READ
-    if txn.purpose == MOMENT_POINTER_CHECK:
-        position = SERVED_CHECK
-    elif txn.purpose == MOMENT_START_READ:
-        position = SERVED_START
-    elif txn.purpose == MOMENT_READ_BACK:
-        position = SERVED_BACK
-    elif txn.purpose == MOMENT_STATUS_CHECK:
-        position = SERVED_STATUS
-    elif txn.purpose == MOMENT_BASE_READ:
-        position = SERVED_BASE
-    elif txn.purpose == MOMENT_LOOK:
-        position = SERVED_LOOK
-    elif txn.purpose == MOMENT_LOCK:
-        position = SERVED_LOCK
-    elif txn.purpose == MOMENT_UNLOCK:
-        position = SERVED_UNLOCK
-    be_served(world, txn, position, now)
+    be_served(world, txn, SERVED_AT[txn.purpose], now)
     return txn.purpose
 
 
