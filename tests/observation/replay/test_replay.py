@@ -1,7 +1,5 @@
 """A replay begins every commit when it was seen to begin, and compares durations as the history counts them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace

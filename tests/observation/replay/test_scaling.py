@@ -1,7 +1,5 @@
 """Twice the writers: which sources are copied, which have more clients."""
 
-from __future__ import annotations
-
 import pytest
 
 from endive.errors import ConfigError
