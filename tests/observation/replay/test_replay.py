@@ -96,7 +96,7 @@ def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
 
     found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2, is_searched=False)
 
-    assert ["unknown"] == [source.name for source in found.sources]
+    assert ["unknown"] == list(found.sources)
     profile.write_text("[store]\n")
     with pytest.raises(ConfigError, match=r"catalog.toml' has no \[catalog\]. Give the file that endive measure"):
         replay(folder, catalog_profile=profile, seeds=2)
