@@ -99,10 +99,8 @@ def replay_dict(replay: Replay) -> dict[str, Any]:
         "pace": replay.pace.windows,
         "runs": replay.runs,
         "sources": {
-            source.name: [
-                {**asdict(figure), "holds": figure.holds, "unclear": figure.is_unclear} for figure in source.figures
-            ]
-            for source in replay.sources
+            name: [{**asdict(figure), "holds": figure.holds, "unclear": figure.is_unclear} for figure in figures]
+            for name, figures in replay.sources.items()
         },
     }
 
@@ -115,7 +113,7 @@ def _print(replay: Replay) -> None:
     for name, figure in replay.figures:
         table.add_row(escape(name), escape(f"{figure.name} ({figure.unit})"), *_cells(figure, replay.is_changed))
     console.print(table)
-    silent = [source.name for source in replay.sources if not source.figures]
+    silent = [name for name, figures in replay.sources.items() if not figures]
     if silent:
         print_line(f"too few commits to compare: {', '.join(silent)}")
     print_line(replay.verdict)

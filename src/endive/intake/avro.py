@@ -84,35 +84,24 @@ def _blocks(source: io.BytesIO, sync: bytes, name: str) -> Iterator[tuple[int, b
 
 def _expand(block: bytes, codec: str, bytes_max: int, name: str) -> bytes:
     """A block without its compression, cut one byte beyond the limit."""
+    import pyarrow as pa
+
     if codec == "null":
         return block
     try:
         if codec == "deflate":
             return zlib.decompressobj(-zlib.MAX_WBITS).decompress(block, bytes_max + 1)
         if codec == "zstandard":
-            return _expand_zstandard(block, bytes_max + 1)
-        if codec == "snappy":
-            return _expand_snappy(block, bytes_max)
+            with pa.CompressedInputStream(pa.BufferReader(block), "zstd") as stream:
+                return bytes(stream.read(bytes_max + 1))
+        if codec == "snappy":  # it says first how large it is; four bytes of a checksum follow
+            size = _varint(io.BytesIO(block))
+            if size > bytes_max:
+                return bytes(bytes_max + 1)
+            return bytes(pa.decompress(block[:-4], decompressed_size=size, codec="snappy", asbytes=True))
     except (zlib.error, OSError, ValueError) as error:
         raise IntakeError(name, f"is a damaged Avro file ({error}).") from None
     raise IntakeError(name, f"is compressed with '{codec[:20]}'; null, deflate, snappy and zstandard are read.")
-
-
-def _expand_zstandard(block: bytes, bytes_max: int) -> bytes:
-    import pyarrow as pa
-
-    with pa.CompressedInputStream(pa.BufferReader(block), "zstd") as stream:
-        return bytes(stream.read(bytes_max))
-
-
-def _expand_snappy(block: bytes, bytes_max: int) -> bytes:
-    """Snappy says first how large it is; four bytes of a checksum follow."""
-    import pyarrow as pa
-
-    size = _varint(io.BytesIO(block))
-    if size > bytes_max:
-        return bytes(bytes_max + 1)
-    return bytes(pa.decompress(block[:-4], decompressed_size=size, codec="snappy", asbytes=True))
 
 
 def _take(source: io.BytesIO, size: int) -> bytes:

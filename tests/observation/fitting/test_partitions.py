@@ -65,36 +65,23 @@ def test_a_table_whose_partitions_nobody_counted_has_no_weights():
     assert None is partition_weights(own, partition_numbers(own), 0)
 
 
-def test_partitions_of_many_manifests_are_counted_by_reading_one_of_each():
-    def manifest(place, *, low=None):
-        bounds = SimpleNamespace(lower_bound=low or place, upper_bound=place, contains_null=False)
-        return SimpleNamespace(partitions=[bounds], partition_spec_id=0)
+def manifest(snapshot_id, low, high, *, existing=0):
+    bounds = SimpleNamespace(lower_bound=low, upper_bound=high, contains_null=False)
+    counts = {"existing_files_count": existing, "deleted_files_count": 0, "added_files_count": 1}
+    return SimpleNamespace(added_snapshot_id=snapshot_id, content=0, partitions=[bounds], partition_spec_id=0, **counts)
 
-    many = [manifest(bytes([n % 4])) for n in range(120)]
-    wide = manifest(b"\x09", low=b"\x01")
+
+def test_partitions_of_many_manifests_are_counted_by_reading_one_of_each():
+    many = [manifest(n, bytes([n % 4]), bytes([n % 4])) for n in range(120)]
+    wide = manifest(120, b"\x01", b"\x09")
 
     assert [*many[:4], wide] == _one_of_each([*many, wide])
 
 
 def test_a_manifest_of_one_partition_says_where_its_snapshot_added_files():
-    def manifest(snapshot_id, low, high, *, existing=0):
-        bounds = SimpleNamespace(lower_bound=low, upper_bound=high, contains_null=False)
-        return SimpleNamespace(
-            added_snapshot_id=snapshot_id,
-            existing_files_count=existing,
-            deleted_files_count=0,
-            added_files_count=1,
-            content=0,
-            partitions=[bounds],
-        )
-
     places: dict[int, set[str]] = {}
-    for each in (
-        manifest(1, b"\x04", b"\x04"),
-        manifest(2, b"\x01", b"\x04"),
-        manifest(3, b"\x04", b"\x04", existing=2),
-    ):
-        _place(each, places)
+    for low, existing, snapshot_id in ((b"\x04", 0, 1), (b"\x01", 0, 2), (b"\x04", 2, 3)):
+        _place(manifest(snapshot_id, low, b"\x04", existing=existing), places)
 
     assert {1: {"04"}, 2: {""}} == places
 

@@ -1,7 +1,5 @@
 """Commit reports, as a REST catalog receives them and as the logging reporter prints them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -9,10 +9,9 @@ from endive.errors import ConfigError, ObservationError
 from endive.observation.measurement import probe_plan
 from endive.observation.measurement import store_probe as probing
 from endive.observation.measurement.probe_plan import CLIENTS, ProbePlan, make_plan
-from endive.observation.measurement.store_check import check_store, measured_table
+from endive.observation.measurement.store_check import check_store, fit_share, measured_table, play
 from endive.observation.measurement.store_probe import Measured, Stores, SwapStep, probe
 from endive.observation.measurement.store_profile import profile_document, profile_text
-from endive.observation.measurement.swap_loop import fit_share, play
 from endive.storage import CAS, CATALOG, READ, WRITE
 from endive.storage.profile_file import parse_profile
 

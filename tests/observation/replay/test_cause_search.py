@@ -1,7 +1,5 @@
 """Which change explains most, when two explain as much, and what is said then."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What a replay may try to be otherwise: every time of a law is scaled, whichever law it is."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """When model and reality agree, and how well each is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

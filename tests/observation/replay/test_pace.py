@@ -1,7 +1,5 @@
 """Slow minutes are found by how long attempts took, and a replay goes by them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

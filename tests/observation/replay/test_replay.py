@@ -1,7 +1,5 @@
 """A replay begins every commit when it was seen to begin, and compares durations as the history counts them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace
@@ -14,7 +12,7 @@ from endive.observation.folder import TraceRow, read_findings, read_trace, write
 from endive.observation.folder_memory import given_document
 from endive.observation.history import Commit, TableHistory, TableShape
 from endive.observation.observe import observe
-from endive.observation.replay.replay import replay
+from endive.observation.replay.replay import replay, scale_writers
 from endive.observation.replay.stage import Stage
 from endive.observation.replay.trace import as_observed, client_numbers, loading_ms
 from endive.simulation import Simulation
@@ -98,7 +96,7 @@ def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
 
     found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2, is_searched=False)
 
-    assert ["unknown"] == [source.name for source in found.sources]
+    assert ["unknown"] == list(found.sources)
     profile.write_text("[store]\n")
     with pytest.raises(ConfigError, match=r"catalog.toml' has no \[catalog\]. Give the file that endive measure"):
         replay(folder, catalog_profile=profile, seeds=2)
@@ -167,3 +165,31 @@ def test_a_part_of_a_history_in_which_a_source_does_nothing_is_run_without_it(tm
 
     assert {"unknown", "late"} == set(stage.run(document, 2, tmp_path))
     assert {"unknown"} == set(stage.first_rows(12).run(document, 2, tmp_path))
+
+
+# ---- twice the writers ---------------------------------------------------------------------------------
+
+
+def sources(*arrivals):
+    return {"source": [{"name": f"s{index}", "arrivals": each} for index, each in enumerate(arrivals)]}
+
+
+def test_clients_are_multiplied_and_clocks_are_copied_out_of_step():
+    document = sources({"kind": "closed", "clients": 3}, {"kind": "periodic", "period_ms": 1000.0})
+
+    assert [
+        ("s0", {"kind": "closed", "clients": 6}),
+        ("s1", {"kind": "periodic", "period_ms": 1000.0}),
+        ("s1~2", {"kind": "periodic", "period_ms": 1000.0, "offset_ms": 500.0}),
+    ] == [(each["name"], each["arrivals"]) for each in scale_writers(document, 2.0)["source"]]
+
+
+def test_half_a_writer_submits_half_as_often():
+    found = scale_writers(sources({"kind": "poisson", "mean_ms": 10.0}), 1.5)["source"]
+
+    assert [10.0, 20.0] == [each["arrivals"]["mean_ms"] for each in found]
+
+
+def test_a_scale_out_of_range_is_refused():
+    with pytest.raises(ConfigError, match=r"--scale 0 is not allowed. Give a number from 0.01 to 1000."):
+        scale_writers(sources(), 0.0)

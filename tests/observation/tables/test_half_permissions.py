@@ -1,7 +1,5 @@
 """A REST catalog in which half is forbidden: what may be read is observed, and what may not is told."""
 
-from __future__ import annotations
-
 import json
 from http.server import ThreadingHTTPServer
 from pathlib import Path

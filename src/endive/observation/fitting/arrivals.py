@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -50,12 +50,6 @@ class FittedArrivals:
     gap_mean_ms: float
     gap_cv: float  # standard deviation over mean: 0 a clock, 1 a Poisson process
     down_ms: float = 0.0  # how long it did not run, between two of its commits
-
-
-class _Grid(NamedTuple):
-    period_ms: float
-    offset_ms: float  # of the first tick
-    jitter_ms: float
 
 
 def begins_us(commits: Sequence[Commit]) -> list[int]:
@@ -139,8 +133,8 @@ def _periodic(gaps: Sequence[float], first_ms: float, near: float) -> FittedArri
     # A tick is late by a uniform jitter J, so that a gap has the variance J^2 / 6.
     jitter_ms = math.sqrt(6.0) * float(np.std(residuals))
     offset_ms = first_ms - jitter_ms / 2.0
-    if (grid := _find_grid(gaps, first_ms, period_ms)) is not None and grid.jitter_ms < jitter_ms:
-        period_ms, offset_ms, jitter_ms = grid
+    if (grid := _find_grid(gaps, first_ms, period_ms)) is not None and grid[0] < jitter_ms:
+        jitter_ms, period_ms, offset_ms = grid
         if offset_ms < -jitter_ms:  # its first commit was late, for a tick before the table was watched
             offset_ms += period_ms
     jitter_ms = round(min(0.9 * period_ms, jitter_ms), 3)
@@ -153,8 +147,8 @@ def _periodic(gaps: Sequence[float], first_ms: float, near: float) -> FittedArri
     )
 
 
-def _find_grid(gaps: Sequence[float], first_ms: float, guess_ms: float) -> _Grid | None:
-    """The ticks of a clock that keeps time, whoever was late at one of them; None if there are too few.
+def _find_grid(gaps: Sequence[float], first_ms: float, guess_ms: float) -> tuple[float, float, float] | None:
+    """Jitter, period and first tick of a clock that keeps time, whoever was late; None if there are too few gaps.
 
     A client that sleeps between two commits keeps none: its ticks wander off any grid, and what the gaps say holds.
     """
@@ -167,7 +161,7 @@ def _find_grid(gaps: Sequence[float], first_ms: float, guess_ms: float) -> _Grid
     period_ms = float(np.median((times[-half:] - times[:half])[apart > 0.0] / apart[apart > 0.0]))
     low, mid, high = (float(each) for each in np.quantile(times - ticks * period_ms, (0.25, 0.5, 0.75)))
     jitter_ms = 2.0 * (high - low)  # the middle half of a uniform law
-    return _Grid(period_ms, mid - jitter_ms / 2.0, jitter_ms)
+    return jitter_ms, period_ms, mid - jitter_ms / 2.0
 
 
 def _renewal(gaps: Sequence[float], mean_ms: float, cv: float) -> tuple[dict[str, Any], str]:

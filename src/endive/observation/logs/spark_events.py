@@ -19,14 +19,13 @@ from endive.errors import IntakeError, ObservationError
 from endive.intake import is_count, open_regular, parse_json, read_lines, refused_as
 from endive.observation.history import APPEND, OVERWRITE, Commit, TableHistory, history_of_log, refuse_too_many
 from endive.observation.logs.exceptions import read_of, reason_of
-from endive.observation.tables.snapshots import kind_of
+from endive.observation.tables.snapshots import TIMESTAMP_MS_MAX, kind_of
 
 BYTES_MAX: Final = 512 * 2**20
 LOG_BYTES_MAX: Final = 4 * BYTES_MAX  # of all files of a rolling log
 LINE_BYTES_MAX: Final = 16 * 2**20
 FILES_MAX: Final = 1_000
 MARK: Final = '"SparkListener'
-TIME_MS_MAX: Final = 253_402_300_799_999
 _START: Final = "SparkListenerSQLExecutionStart"
 _END: Final = "SparkListenerSQLExecutionEnd"
 # The first node of a plan -> operation, and which Iceberg operation an overwrite is.
@@ -152,7 +151,7 @@ def _take(log: _Log, event: Mapping[str, Any]) -> None:
 
 def _number(event: Mapping[str, Any], key: str) -> int:
     value = event.get(key)
-    return value if is_count(value, TIME_MS_MAX) else -1
+    return value if is_count(value, TIMESTAMP_MS_MAX) else -1
 
 
 def _begin(log: _Log, event: Mapping[str, Any]) -> None:

@@ -1,12 +1,15 @@
 """What a store's profile gives for what was measured when it was written: requests by size, and swaps by clients.
 
 Requests are held against the growing median of table metadata, the only object whose size the model follows; swaps by
-playing the measured loop with the profile's own latencies.
+playing the measured loop with the profile's own latencies. So a profile's share of a swap's latency that lies before
+the store decides is found too: the loop is played with several, and the one nearest to what was measured wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import heapq
+import math
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
@@ -14,12 +17,15 @@ import numpy as np
 
 from endive.errors import ConfigError
 from endive.observation.measurement.catalog_profile import Compared
-from endive.observation.measurement.store_probe import Measured
-from endive.observation.measurement.swap_loop import play
+from endive.observation.measurement.store_probe import Measured, SwapStep
 
 MIB: Final = 1024.0 * 1024.0
 KEYS: Final = {"get": "read", "put": "write", "head": "head", "delete": "delete"}
-_SHARES: Final = np.linspace(0.02, 0.98, 49)
+_LEVELS: Final = np.linspace(0.02, 0.98, 49)
+SHARES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+SHARE_UNKNOWN: Final = 0.5
+PUTS: Final = 1200
+_SMALL: Final = 0.02  # a share of refusals below this is not worth a ratio
 
 
 def measured_table(measured: Measured) -> dict[str, Any]:
@@ -72,12 +78,12 @@ def _request_ms(document: Mapping[str, Any], operation: str, size: float) -> flo
 def _swaps(document: Mapping[str, Any], clients: int) -> tuple[float, float]:
     """The measured loop, with latencies of the profile; beside others a swap pays for contention."""
     latency = document["latency"]
-    heads = _at(latency.get("head", latency["read"]), _SHARES)
-    made = _at(latency["cas"]["success"], _SHARES)
+    heads = _at(latency.get("head", latency["read"]), _LEVELS)
+    made = _at(latency["cas"]["success"], _LEVELS)
     penalty = document.get("contention", {}).get("cas", {}).get("penalty")
     if penalty is not None and clients > 1:
-        made = [ms + more for ms, more in zip(made, _at(penalty, _SHARES), strict=True)]
-    refused = _at(latency["cas"].get("failure", latency["cas"]["success"]), _SHARES)
+        made = [ms + more for ms, more in zip(made, _at(penalty, _LEVELS), strict=True)]
+    refused = _at(latency["cas"].get("failure", latency["cas"]["success"]), _LEVELS)
     return play(clients, float(document["legs"]["cas"]), heads, made, refused)
 
 
@@ -85,3 +91,50 @@ def _at(table: Mapping[str, Any], shares: Any) -> list[float]:
     points = table["quantiles"]
     values = np.interp(shares, [share for share, _ in points], [ms for _, ms in points])
     return [float(each) for each in values]
+
+
+# ---- swaps played again ---------------------------------------------------------------------------------
+
+
+def fit_share(steps: Mapping[int, SwapStep]) -> float:
+    """The share, or one half where nobody was refused."""
+    contended = {
+        clients: step for clients, step in steps.items() if clients > 1 and step.refused_ms and step.success_ms
+    }
+    if not contended or not steps.get(1) or not steps[1].success_ms:
+        return SHARE_UNKNOWN
+    return min(SHARES, key=lambda share: sum(_error(step, clients, share) for clients, step in contended.items()))
+
+
+def _error(step: SwapStep, clients: int, share: float) -> float:
+    per_s, refused = play(clients, share, step.head_ms, step.success_ms, step.refused_ms)
+    off = math.log((refused + _SMALL) / (step.refused_share + _SMALL))
+    return off * off + math.log(per_s / step.per_s) ** 2
+
+
+def play(
+    clients: int, share: float, head_ms: Sequence[float], success_ms: Sequence[float], refused_ms: Sequence[float]
+) -> tuple[float, float]:
+    """Successes per second and the share refused, of so many clients that read the version and then put."""
+    draws = iter(np.random.Generator(np.random.PCG64(7)).random(4 * PUTS + 4 * clients).tolist())
+
+    def drawn(values: Sequence[float]) -> float:
+        return values[int(next(draws) * len(values))]
+
+    version = succeeded = refused = 0
+    now_ms = 0.0
+    # (time, client, what happens: 0 the head is evaluated, 1 the put is evaluated, the version the client knows)
+    events = [(drawn(head_ms) / 2.0, client, 0, 0) for client in range(clients)]
+    heapq.heapify(events)
+    while succeeded + refused < PUTS:
+        now_ms, client, kind, known = heapq.heappop(events)
+        if kind == 0:
+            put_ms = share * drawn(success_ms)
+            heapq.heappush(events, (now_ms + drawn(head_ms) / 2.0 + put_ms, client, 1, version))
+            continue
+        is_won = known == version
+        version += is_won
+        succeeded, refused = succeeded + is_won, refused + (not is_won)
+        rest_ms = (1.0 - share) * drawn(success_ms if is_won else refused_ms)
+        heapq.heappush(events, (now_ms + rest_ms + drawn(head_ms) / 2.0, client, 0, 0))
+    return 1000.0 * max(1, succeeded) / now_ms, refused / (succeeded + refused)

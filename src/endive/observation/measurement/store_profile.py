@@ -14,9 +14,8 @@ import numpy as np
 from endive.config.toml_text import key_text, value_text
 from endive.observation.fitting.arrivals import quantile_table
 from endive.observation.measurement.probe_plan import SIZES_BYTES
-from endive.observation.measurement.store_check import check_store, measured_table
+from endive.observation.measurement.store_check import check_store, fit_share, measured_table
 from endive.observation.measurement.store_probe import Measured
-from endive.observation.measurement.swap_loop import fit_share
 from endive.storage import OBJECTS, load_profile
 
 MEASURED: Final = "measured"

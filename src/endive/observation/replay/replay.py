@@ -20,7 +20,7 @@ from endive.observation.folder_memory import given_document, read_memory
 from endive.observation.replay.cause_search import Cause, find_cause
 from endive.observation.replay.figures import Figure, Seen
 from endive.observation.replay.pace import EVEN, Pace, find_pace
-from endive.observation.replay.stage import SEARCH_TXNS_MAX, SourceReplay, Stage
+from endive.observation.replay.stage import SEARCH_TXNS_MAX, Stage
 
 SEEDS: Final = 20
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
@@ -33,7 +33,7 @@ class Replay:
     """Model beside reality."""
 
     table: str
-    sources: tuple[SourceReplay, ...]
+    sources: Mapping[str, tuple[Figure, ...]]
     runs: int
     is_changed: bool  # by --scale or --set: then a third column says what would happen
     document: Mapping[str, Any]  # with all that was given
@@ -44,7 +44,7 @@ class Replay:
     @property
     def figures(self) -> list[tuple[str, Figure]]:
         """Every figure with its source."""
-        return [(source.name, figure) for source in self.sources for figure in source.figures]
+        return [(name, figure) for name, figures in self.sources.items() for figure in figures]
 
     @property
     def wrong(self) -> list[tuple[str, Figure]]:

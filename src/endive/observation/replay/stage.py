@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,14 +37,6 @@ Progress = Callable[[int], None]
 
 def _say_nothing(runs_done: int) -> None:
     """The progress of runs that nobody waits for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceReplay:
-    """One source and its figures."""
-
-    name: str
-    figures: tuple[Figure, ...]
 
 
 class Stage:
@@ -171,7 +162,7 @@ class Stage:
                     source["runtime"] = shift_work(source["runtime"], float(np.median(sides[0]) - np.median(sides[1])))
 
     def _judge(self, runs: Mapping[str, list[Seen]]) -> list[tuple[str, Figure]]:
-        return [(source.name, figure) for source in self.compare(runs, {}) for figure in source.figures]
+        return [(name, figure) for name, figures in self.compare(runs, {}).items() for figure in figures]
 
     def try_cause(self, document: Mapping[str, Any], scratch: Path) -> Trial:
         """The figures of a few runs, and those that tell causes apart."""
@@ -184,15 +175,15 @@ class Stage:
         ]
         return Trial(figures=self._judge(runs), evidence=evidence)
 
-    def compare(self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]) -> tuple[SourceReplay, ...]:
+    def compare(
+        self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]
+    ) -> dict[str, tuple[Figure, ...]]:
         """Model beside reality, source by source."""
         knows = bool(self._findings.get("has_outcomes", True))
-        return tuple(
-            SourceReplay(
-                name=name, figures=figures_of(seen, base.get(name, []), _of_copies(changed, name), knows_failures=knows)
-            )
+        return {
+            name: figures_of(seen, base.get(name, []), _of_copies(changed, name), knows_failures=knows)
             for name, seen in self._real.items()
-        )
+        }
 
     def _untold_ms(self, observed: Mapping[str, Any]) -> dict[str, float]:
         """What a duration leaves out at the end of a commit, by source.

@@ -30,6 +30,7 @@ from endive.observation.history import (
     in_order,
     refuse_too_many,
 )
+from endive.observation.tables.snapshots import TIMESTAMP_MS_MAX
 
 FOLDER: Final = "_delta_log"
 HINT: Final = "_last_checkpoint"
@@ -38,7 +39,6 @@ CLIENT: Final = "client"  # beside the table's properties: who made most commits
 COMMIT_BYTES_MAX: Final = 64 * 2**20
 LOG_BYTES_MAX: Final = 1024 * 2**20
 ACTIONS_MAX: Final = 2_000_000  # of all commits: the path of every file is kept
-TIMESTAMP_MS_MAX: Final = 253_402_300_799_999  # the end of the year 9999
 COUNT_MAX: Final = 10**15
 TEXT_CHARACTERS_MAX: Final = 200
 Partition = tuple[str, ...]
