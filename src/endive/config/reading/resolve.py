@@ -10,10 +10,9 @@ from endive.config.catalog_profile import catalog_profile
 from endive.config.rules.key_effects import unread_keys
 from endive.config.sections.arrivals import Poisson, Trace
 from endive.config.sections.catalog import CatalogConfig
-from endive.config.sections.delta import RETRIES
 from endive.config.sections.distribution import Fixed
 from endive.config.sections.retries import BACKOFFS, FIGURES, RetryBackoff
-from endive.config.sections.simulation import ConflictConfig
+from endive.config.sections.simulation import RETRIES, ConflictConfig
 from endive.config.sections.source import SourceConfig
 from endive.config.sections.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
 from endive.config.simulation_config import SimulationConfig
