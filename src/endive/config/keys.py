@@ -1,7 +1,4 @@
-"""The names of all keys, read off the models: which table holds what, and what a misspelt name meant.
-
-The names themselves are declared by the models alone.
-"""
+"""The names of all keys, read off the models: which table holds what, and what a misspelt name meant."""
 
 from __future__ import annotations
 
@@ -152,6 +149,8 @@ def _describe_allowed(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     for item in metadata:
         if hasattr(item, "describe"):
             return str(item.describe())
+    if annotation is bool:
+        return "true or false"
     arguments = get_args(annotation)
     if get_origin(annotation) is Literal:
         return f"one of: {', '.join(arguments)}"

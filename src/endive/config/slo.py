@@ -1,7 +1,4 @@
-"""The ``[slo]`` section: the objective a run is judged by, and the names it can speak of.
-
-The language itself lives in ``endive.objectives``.
-"""
+"""The ``[slo]`` section: the objective a run is judged by, and the names it can speak of."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ class ObjectiveText(Check):
     words = f"an objective such as `{EXAMPLE}`, or a name: {', '.join(NAMED_OBJECTIVES)}"
 
     def check(self, value: object) -> str:
-        """The value, or a refusal that says where it stops making sense."""
         if not isinstance(value, str) or not value.strip():
             raise refusal(f"must be {self.describe()}.")
         try:
