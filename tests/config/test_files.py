@@ -1,9 +1,16 @@
-"""Files that cannot be read as TOML: one line each, naming the file."""
+"""Files that cannot be read, or that nobody can mean: refused at once, in little memory, by name."""
+
+import os
+import time
 
 import pytest
 
 from endive.config import load_simulation_config, parse_config
+from endive.config.reading.document import document_of
+from endive.config.reading.overrides import parse_overrides
 from endive.errors import ConfigError
+
+SECONDS_MAX = 1.0
 
 
 def problems_of(path):
@@ -13,35 +20,69 @@ def problems_of(path):
     return caught.value.problems
 
 
-CAPABILITIES = (
-    "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append, create."
-)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
         ("none.toml", None, "does not exist. Give the path of a TOML file."),
         (".", None, "is a folder. Give the path of a TOML file."),
         ("file/a.toml", None, "cannot be read: Not a directory."),
+        ("pipe.toml", None, "is not a regular file but a pipe or a device. Give the path of a TOML file."),
+        ("/dev/zero", None, "is not a regular file but a pipe or a device. Give the path of a TOML file."),
+        ("a\0b.toml", None, "cannot be read: embedded null byte."),
         ("a.toml", b'a = "\xe9"', "is not UTF-8 text (byte 5)."),
         ("a.toml", b"[catalog]\nscope = table\n", "is not valid TOML: Invalid value (at line 2, column 9)."),
         ("a.toml", b"[a]\nb = 1\nb = 2\n", "is not valid TOML: Cannot overwrite a value (at line 3, column 6)."),
+        ("a.toml", b"x = 0x" + b"f" * 5_000, "has a whole number of more than 300 digits."),
+        ("a.toml", b"#" * 2_000_000, "has 2,000,000 bytes; a TOML file may have 1,048,576."),
     ],
 )
 def test_a_file_that_is_no_toml_is_told_with_the_place(tmp_path, name, content, problem):
     (tmp_path / "file").write_text("")
+    os.mkfifo(tmp_path / "pipe.toml")
     if content is not None:
         (tmp_path / name).write_bytes(content)
 
     assert (f"'{tmp_path / name}' {problem}",) == problems_of(tmp_path / name)
 
 
-def test_a_path_may_be_a_text(tmp_path):
-    path = tmp_path / "empty.toml"
-    path.write_text("")
+TEXTS = {
+    "a dotted key of 20,000 parts": (".".join(["a"] * 20_000) + " = 0", "has a key of more than 32 parts."),
+    "500 levels of lists": ("a = " + "[" * 500 + "]" * 500, "is nested more than 32 levels deep."),
+    "40 levels of tables": ("a = " + "{a = " * 40 + "0" + "}" * 40, "is nested more than 32 levels deep."),
+    "a header of 40 parts": ("[" + ".".join(["a"] * 40) + "]", "is nested more than 32 levels deep."),
+    "a whole number of 5,000 digits": (
+        "a = " + "9" * 5_000,
+        "is not valid TOML: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits; "
+        "use sys.set_int_max_str_digits() to increase the limit.",
+    ),
+    "more text than a megabyte": ("#" * (2**20 + 1), "has 1,048,577 characters; 1,048,576 are allowed."),
+}
 
-    assert parse_config({}) == load_simulation_config(str(path))
+
+@pytest.mark.parametrize(("text", "reason"), TEXTS.values(), ids=TEXTS)
+def test_a_text_that_explodes_is_refused_at_once(text, reason):
+    start_s = time.process_time()
+
+    assert reason == document_of(text)
+    assert time.process_time() - start_s < SECONDS_MAX
+
+
+@pytest.mark.parametrize("head", ["", "[table]\n", "[catalog.partitions]\n"])
+def test_twenty_thousand_unknown_keys_are_refused_in_a_second(tmp_path, head):
+    path = tmp_path / "a.toml"
+    path.write_text(head + "\n".join(f"k{i} = 0" for i in range(20_000)))
+    start_s = time.process_time()
+
+    assert 51 == len(problems_of(path))
+    assert time.process_time() - start_s < SECONDS_MAX
+
+
+def test_an_override_with_a_key_of_20_000_parts_is_refused():
+    with pytest.raises(ConfigError) as caught:
+        parse_overrides([".".join(["a"] * 20_000) + "=1"])
+
+    quoted = ".".join(["a"] * 29)
+    assert f"'{quoted}...' is not a key. Write names joined by dots, as in catalog.num_tables." == str(caught.value)
 
 
 @pytest.mark.parametrize("value", [[], "catalog", None, 5])
@@ -57,13 +98,22 @@ def test_a_key_that_is_no_text_is_told():
     assert ("catalog.3 is not a key. Keys are texts.",) == caught.value.problems
 
 
+CAPABILITIES = (
+    "must list its operations as capabilities = [...]; known are: read, write, cas, append, tail_append, create."
+)
+ADVICE = "Give the path of a profile (.toml) or the name of a built-in provider."
+
+
 @pytest.mark.parametrize(
-    ("profile", "problem"),
+    ("provider", "profile", "problem"),
     [
-        ("name = 'x'", CAPABILITIES),
-        ("capabilities = ['read', 'swap']", CAPABILITIES),
-        ("capabilities = [", "is not valid TOML: Invalid value (at end of document)."),
+        ("/dev/zero", None, f"is not a regular file but a pipe or a device. {ADVICE}"),
+        ("./", None, f"is a folder. {ADVICE}"),
+        ("p.toml", "name = 'x'", CAPABILITIES),
+        ("p.toml", "capabilities = ['read', 'swap']", CAPABILITIES),
+        ("p.toml", "capabilities = [", "is not valid TOML: Invalid value (at end of document)."),
         (
+            "p.toml",
             "capabilities = ['read', 'tail_append']",
             "cannot be simulated: it cannot write, and every commit does. It is there for "
             "programs that call tail_append on the provider itself. "
@@ -71,11 +121,12 @@ def test_a_key_that_is_no_text_is_told():
         ),
     ],
 )
-def test_a_profile_that_cannot_be_used_is_told(tmp_path, profile, problem):
-    (tmp_path / "p.toml").write_text(profile)
-    (tmp_path / "a.toml").write_text('[storage]\nprovider = "p.toml"')
+def test_a_profile_that_cannot_be_used_is_told(tmp_path, provider, profile, problem):
+    if profile is not None:
+        (tmp_path / "p.toml").write_text(profile)
+    (tmp_path / "a.toml").write_text(f'[storage]\nprovider = "{provider}"')
 
-    assert (f"storage.provider = 'p.toml' {problem}",) == problems_of(tmp_path / "a.toml")
+    assert (f"storage.provider = '{provider}' {problem}",) == problems_of(tmp_path / "a.toml")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +142,7 @@ def test_a_profile_without_swaps_cannot_carry_a_catalog_that_swaps(tmp_path, cat
     (tmp_path / "a.toml").write_text(f'[storage]\nprovider = "p.toml"\n[catalog]\ntype = "{catalog}"')
 
     if needed is None:
-        assert catalog == load_simulation_config(tmp_path / "a.toml").catalog.type
+        assert catalog == load_simulation_config(str(tmp_path / "a.toml")).catalog.type
     else:
         assert (
             f"catalog.type = '{catalog}' needs a storage provider with {needed}; 'p.toml' has none. "
@@ -102,20 +153,11 @@ def test_a_profile_without_swaps_cannot_carry_a_catalog_that_swaps(tmp_path, cat
 def test_a_folder_that_observe_wrote_stands_for_the_configuration_in_it(tmp_path):
     arrivals = '{ kind = "trace", path = "./trace.csv" }'
     (tmp_path / "endive.toml").write_text(f'[simulation]\nseed = 7\n[[source]]\nname = "a"\narrivals = {arrivals}\n')
-
     (tmp_path / "trace.csv").write_text("submit_ms\n0\n")
 
     config = load_simulation_config(tmp_path)
 
     assert (7, str(tmp_path / "trace.csv")) == (config.simulation.seed, config.sources[0].arrivals.path)
-
-
-def test_a_whole_number_of_thousands_of_digits_is_refused_in_words(tmp_path):
-    path = tmp_path / "huge.toml"
-    path.write_text(f"[catalog]\nnum_tables = 0x{'f' * 5_000}\n")
-
-    with pytest.raises(ConfigError, match="has a whole number of more than 300 digits"):
-        load_simulation_config(path)
 
 
 def test_a_study_is_told_from_a_configuration(tmp_path):

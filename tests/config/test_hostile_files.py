@@ -28,16 +28,15 @@ BOMBS = {
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="a process cannot ask for its memory here")
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_is_refused_in_little_memory(name, tmp_path):
-    path = tmp_path / "bomb.toml"
-    path.write_text(BOMBS[name])
-    done = subprocess.run([sys.executable, "-c", ASKED, "config", "check", path], capture_output=True, text=True)
+def test_bombs_are_refused_in_little_memory(tmp_path):
+    paths = [tmp_path / f"{name}.toml" for name in BOMBS]
+    for path, text in zip(paths, BOMBS.values(), strict=True):
+        path.write_text(text)
+    done = subprocess.run([sys.executable, "-c", ASKED, "config", "check", *paths], capture_output=True, text=True)
     peak_kb = re.search(r"^VmHWM:\s+(\d+) kB", done.stdout, re.MULTILINE)
 
     assert 2 == done.returncode, done.stderr[-2_000:]
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
+    assert [str(path) for path in paths] == [line.split(": ")[1] for line in done.stderr.splitlines()]
     assert peak_kb is not None
     assert int(peak_kb[1]) < MEMORY_MB_MAX * 1024
 
@@ -46,6 +45,7 @@ CASES = 200  # the rest: make soak
 SEED = 11
 
 
+@pytest.mark.lengthy
 def test_no_mutated_file_ends_in_an_unknown_error_or_takes_too_long() -> None:
     outcome = fuzz(CASES, SEED)
 

@@ -54,6 +54,7 @@ def test_the_resolved_file_names_every_key_that_is_read(parse):
         pytest.param("[simulation]\nseed = 7", id="the seed"),
         pytest.param('[simulation]\noutput_path = "a.parquet"', id="the output path"),
         pytest.param('[experiment]\nlabel = "a"', id="the label"),
+        pytest.param('[slo]\nobjective = "default.p99_commit <= 5s"', id="the objective"),
         pytest.param("# a comment\n[catalog]\nnum_tables=0x1", id="the way it is written"),
         pytest.param("[simulation]\nduration_ms = 3_600_000.0", id="a whole number written as a fraction"),
         pytest.param("[transaction]\nretry = 4", id="a default that is spelt out"),

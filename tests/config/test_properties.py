@@ -2,12 +2,15 @@
 
 import tomllib
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from endive.config import apply_overrides, known_keys, parse_config
 from endive.config.keys import SECTIONS
 from endive.errors import ConfigError
+
+pytestmark = pytest.mark.lengthy
 
 KEYS = [key for key in known_keys() if not key.startswith("source")]
 SOURCE = {"name": "w", "arrivals": {"kind": "closed", "clients": 2}}

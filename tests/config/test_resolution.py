@@ -1,7 +1,7 @@
 """What files mean: defaults, short forms and other spellings, in ``resolved.txt``, one paragraph for each file.
 
 A paragraph is its name, the file, after ``->`` what keys hold once it is resolved, and after ``==`` another file that
-means the same.
+means the same. Files of ``good/`` say the former in comments.
 """
 
 import tomllib
@@ -15,9 +15,14 @@ from endive.config.sections.distribution import Spec
 from endive.config.values import Table
 
 MEANS = "-> "
+HERE = Path(__file__).parent
 PARAGRAPHS = [
     pytest.param(paragraph, id=paragraph.partition("\n")[0].removeprefix("# "))
-    for paragraph in (Path(__file__).parent / "resolved.txt").read_text(encoding="utf-8").strip().split("\n\n")
+    for paragraph in (HERE / "resolved.txt").read_text(encoding="utf-8").strip().split("\n\n")
+]
+PARAGRAPHS += [
+    pytest.param((HERE / "good" / f"{name}.toml").read_text(encoding="utf-8").replace(f"# {MEANS}", MEANS), id=name)
+    for name in ("closed_loop", "specification")
 ]
 
 

@@ -96,6 +96,7 @@ def test_partitions_picked_by_chance_are_said_where_a_predicate_names_some(merge
     ("keys", "is_asked"),
     [
         ({}, True),
+        ({"overwrite": "overwrite_files"}, True),
         ({"read": "table"}, False),
         ({"real_conflict_probability": 0.0}, False),
         ({"checks": "none", "deletes": "equality"}, False),

@@ -15,6 +15,8 @@ from endive.objectives.intervals import (
     share_estimate,
 )
 
+pytestmark = pytest.mark.lengthy
+
 RUNS = 16
 DRAWS = 1_000
 CONFIDENCE = 0.95

@@ -19,7 +19,7 @@ from endive.answers.sample import Sample
 from endive.config import SimulationConfig, apply_overrides, parse_config
 from endive.config.availability import hypothetical_notes
 from endive.config.catalog_profile import REST_ANSWER_MS_PER_MIB, borrowed_note
-from endive.config.sections.delta import LOG_REPLAY_MS
+from endive.config.sections.simulation import LOG_REPLAY_MS
 from endive.config.unsaid import (
     failing_sources,
     overlap_sources,

@@ -6,7 +6,6 @@ no option. What is said of a product was read in its source; the releases are th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -86,31 +85,15 @@ OPTIONS: Final = (
 )
 
 
-def options_of(config: SimulationConfig) -> Iterator[tuple[str, Any, Option]]:
-    """Every option that a resolved configuration takes: its key, its value, and whether it can be had."""
-    for option in OPTIONS:
-        section, _, key = option.key.partition(".")
-        holders = config.sources if section == "source" else (getattr(config, section),)
-        names = [f"source.{holder.name}" for holder in config.sources] if section == "source" else [section]
-        for name, holder in zip(names, holders, strict=True):
-            value = _value(holder, key)
-            if value if option.value is ANY else value == option.value:
-                yield f"{name}.{key}", value, option
-
-
-def _value(holder: Any, key: str) -> Any:
-    try:
-        return attrgetter(key)(holder)
-    except AttributeError:  # a table that is not given
-        return None
-
-
 def hypothetical_notes(config: SimulationConfig) -> list[str]:
     """What no service has is said wherever it is answered with; designs of the first documents name themselves."""
     notes = []
-    for key, value, option in options_of(config):
+    for option in OPTIONS:
+        section, _, key = option.key.partition(".")
+        is_read = config.catalog.type == "service" if section == "catalog" else config.table.format == "iceberg"
         is_told = option.had == PROPOSED or (option.had == HYPOTHETICAL and option.key.startswith("catalog.service."))
-        if not is_told or not _is_read(config, option.key):
+        value = attrgetter(key)(getattr(config, section)) if is_told and is_read else None
+        if not value or (option.value is not ANY and value != option.value):
             continue
         cost = ""
         if option.key == "catalog.service.server_retries" and config.catalog.service.rebase == "metadata":
@@ -118,12 +101,5 @@ def hypothetical_notes(config: SimulationConfig) -> list[str]:
                 ", and one that did would have to read and rewrite the manifest list, which costs nothing here "
                 "(catalog.service.rebase = 'list' charges it)"
             )
-        notes.append(f"{key} = {value_text(value)} is {option.had}: {option.how}{cost}.")
+        notes.append(f"{option.key} = {value_text(value)} is {option.had}: {option.how}{cost}.")
     return notes
-
-
-def _is_read(config: SimulationConfig, key: str) -> bool:
-    """Whether the key says anything here."""
-    if key.startswith("catalog.service."):
-        return config.catalog.type == "service"
-    return config.table.format == "iceberg" or not key.startswith(("commit.", "transaction."))

@@ -1,7 +1,4 @@
-"""Which operations a storage provider has, as far as a configuration must know it.
-
-Everything else in a profile is ``endive.storage``'s; nothing of it is imported here.
-"""
+"""Which operations a storage provider has, as far as a configuration must know it."""
 
 from __future__ import annotations
 

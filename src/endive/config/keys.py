@@ -1,7 +1,4 @@
-"""The names of all keys, read off the models: which table holds what, and what a misspelt name meant.
-
-The names themselves are declared by the models alone.
-"""
+"""The names of all keys, read off the models: which table holds what, and what a misspelt name meant."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from pydantic import Tag
 from pydantic.fields import FieldInfo
@@ -18,27 +15,37 @@ from pydantic.fields import FieldInfo
 from endive.config.reading.former_names import INTER_ARRIVAL, UNITS_OF_LATENCY, former_spellings
 from endive.config.sections.catalog import CatalogConfig
 from endive.config.sections.commit import CommitConfig
-from endive.config.sections.delta import DeltaConfig
-from endive.config.sections.failures import FailuresConfig
-from endive.config.sections.simulation import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
+from endive.config.sections.simulation import (
+    ConflictConfig,
+    DeltaConfig,
+    ExperimentSection,
+    FailuresConfig,
+    SimulationSection,
+    TableConfig,
+)
 from endive.config.sections.source import SourceConfig, SourceKeys, TransactionConfig
 from endive.config.sections.storage import StorageConfig
 from endive.config.slo import SloSection
 from endive.config.values import NAME_CHARACTERS_MAX, Forms, Table
 
-SECTIONS: dict[str, type[Table]] = {
-    "simulation": SimulationSection,
-    "experiment": ExperimentSection,
-    "slo": SloSection,
-    "storage": StorageConfig,
-    "catalog": CatalogConfig,
-    "table": TableConfig,
-    "commit": CommitConfig,
-    "delta": DeltaConfig,
-    "transaction": TransactionConfig,
-    "conflict": ConflictConfig,
-    "failures": FailuresConfig,
-}
+
+class Sections(Table):
+    """The sections of a configuration; ``[[source]]`` stands beside them."""
+
+    simulation: SimulationSection
+    experiment: ExperimentSection
+    slo: SloSection
+    storage: StorageConfig
+    catalog: CatalogConfig
+    table: TableConfig
+    commit: CommitConfig
+    delta: DeltaConfig
+    transaction: TransactionConfig
+    conflict: ConflictConfig
+    failures: FailuresConfig
+
+
+SECTIONS = {name: cast(type[Table], field.annotation) for name, field in Sections.model_fields.items()}
 SOURCE = "source"
 ANY_SOURCE = "source.*"
 
@@ -142,6 +149,8 @@ def _describe_allowed(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     for item in metadata:
         if hasattr(item, "describe"):
             return str(item.describe())
+    if annotation is bool:
+        return "true or false"
     arguments = get_args(annotation)
     if get_origin(annotation) is Literal:
         return f"one of: {', '.join(arguments)}"

@@ -1,7 +1,4 @@
-"""Problems as sentences: the key, its value, what is allowed, what was probably meant.
-
-The words for a single value come from the model that refused it.
-"""
+"""Problems as sentences: the key, its value, what is allowed, what was probably meant."""
 
 from __future__ import annotations
 
@@ -159,6 +156,8 @@ def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: 
             holder = table_at(table, place)
             keys = f" with keys: {', '.join(keys_of(holder.table))}" if holder else ""
             return Problem(f"{key} = {show(value)} must be a table{keys}.", path)
+        case "bool_type":
+            return Problem(f"{key} = {show(value)} must be true or false.", path)
         case "invalid_key":
             return Problem(f"{key} is not a key. Keys are texts.", path)
         case "tuple_type":

@@ -14,17 +14,12 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from endive.config.capabilities import is_profile_path
+from endive.config.keys import SECTIONS, Sections
 from endive.config.reading.former_names import UNITS
 from endive.config.rules.key_effects import ICEBERG, unread_keys, unread_source_keys
-from endive.config.sections.catalog import CatalogConfig
-from endive.config.sections.commit import PRESETS, CommitConfig
-from endive.config.sections.delta import DeltaConfig
+from endive.config.sections.commit import PRESETS
 from endive.config.sections.distribution import Spec
-from endive.config.sections.failures import FailuresConfig
-from endive.config.sections.simulation import ConflictConfig, ExperimentSection, SimulationSection, TableConfig
-from endive.config.sections.source import SourceConfig, TransactionConfig
-from endive.config.sections.storage import StorageConfig
-from endive.config.slo import SloSection
+from endive.config.sections.source import SourceConfig
 from endive.config.toml_text import toml_text
 from endive.config.values import SEED, Table
 from endive.errors import ConfigError
@@ -34,20 +29,9 @@ HASH_BYTES = 16
 AFTER_REFRESH = "after_refresh"
 
 
-class SimulationConfig(Table):
+class SimulationConfig(Sections):
     """One simulation, described completely: what decides a result is here, or in a file it names."""
 
-    simulation: SimulationSection
-    experiment: ExperimentSection
-    slo: SloSection
-    storage: StorageConfig
-    catalog: CatalogConfig
-    table: TableConfig
-    commit: CommitConfig
-    delta: DeltaConfig
-    transaction: TransactionConfig
-    conflict: ConflictConfig
-    failures: FailuresConfig
     sources: tuple[SourceConfig, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,9 +101,6 @@ class SimulationConfig(Table):
         except PydanticCustomError as error:
             raise ConfigError(f"simulation.seed = {seed!r} {error.message()}") from None
         return self.model_copy(update={"simulation": section})
-
-
-SECTIONS = tuple(name for name in SimulationConfig.model_fields if name != "sources")
 
 
 def _digest_of_file(path: str) -> str:

@@ -1,15 +1,12 @@
-"""The ``[slo]`` section: the objective a run is judged by, and the names it can speak of.
-
-The language itself lives in ``endive.objectives``.
-"""
+"""The ``[slo]`` section: the objective a run is judged by, and the names it can speak of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from endive.config.sections.stream import stream_problem, stream_problem_of
+from endive.config.sections.stream import stream_problem_of
 from endive.config.values import Check, Table, key, refusal
 from endive.errors import ObjectiveError
 from endive.objectives import DEFAULT_OBJECTIVE, NAMED_OBJECTIVES, Names, Objective, parse_objective
@@ -29,7 +26,6 @@ class ObjectiveText(Check):
     words = f"an objective such as `{EXAMPLE}`, or a name: {', '.join(NAMED_OBJECTIVES)}"
 
     def check(self, value: object) -> str:
-        """The value, or a refusal that says where it stops making sense."""
         if not isinstance(value, str) or not value.strip():
             raise refusal(f"must be {self.describe()}.")
         try:
@@ -49,29 +45,20 @@ class SloSection(Table):
 
 def names_of(config: SimulationConfig) -> Names:
     """What an objective can speak of in this configuration."""
-    weights = [{kind: getattr(source.operation_types, kind) for kind in KINDS} for source in config.sources]
-    problems = [stream_problem(source) for source in config.sources]
-    return _names([source.name for source in config.sources], weights, config.catalog.num_tables, problems)
+    sources = [source.model_dump() for source in config.sources]
+    return names_in({"source": sources, "catalog": {"num_tables": config.catalog.num_tables}})
 
 
 def names_in(document: Mapping[str, Any]) -> Names:
     """The same from a resolved configuration as plain values."""
     sources = document["source"]
-    weights = [source["operation_types"] for source in sources]
-    problems = [stream_problem_of(source) for source in sources]
-    return _names([source["name"] for source in sources], weights, document["catalog"]["num_tables"], problems)
-
-
-def _names(
-    sources: Sequence[str], weights: Sequence[Mapping[str, float]], tables: int, problems: Sequence[str | None]
-) -> Names:
-    used = tuple(kind for kind in KINDS if any(weight.get(kind, 0.0) > 0.0 for weight in weights))
+    used = tuple(kind for kind in KINDS if any(source["operation_types"].get(kind, 0.0) > 0.0 for source in sources))
     return Names(
-        sources=tuple(sources),
+        sources=tuple(source["name"] for source in sources),
         kinds=used,
-        tables=tables,
+        tables=document["catalog"]["num_tables"],
         kinds_unused=tuple(kind for kind in KINDS if kind not in used),
-        stream_problems=tuple(problem or "" for problem in problems),
+        stream_problems=tuple(stream_problem_of(source) or "" for source in sources),
     )
 
 

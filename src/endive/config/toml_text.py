@@ -1,7 +1,4 @@
-"""Plain values as TOML text.
-
-It writes what ``SimulationConfig.to_dict`` holds: sections, arrays of tables, inline tables. Reading is ``tomllib``'s.
-"""
+"""Plain values as TOML text."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def partition_readers(plain: Mapping[str, Any]) -> list[str]:
 
 def _picks_by_chance(source: Mapping[str, Any], most: int) -> bool:
     choice = source.get("partitions", {})
-    return choice.get("selection") == "uniform" and choice.get("count", most) < most
+    return bool(choice.get("selection") == "uniform" and choice.get("count", most) < most)
 
 
 def _minds_rows_by_file(source: Mapping[str, Any]) -> bool:

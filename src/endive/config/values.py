@@ -284,18 +284,6 @@ class SourceName(Check):
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class YesNo(Check):
-    """A boolean: ``true`` or ``false``, not a number and not a text."""
-
-    words = "true or false"
-
-    def check(self, value: object) -> bool:
-        if not isinstance(value, bool):
-            raise refusal(f"must be {self.describe()}.")
-        return value
-
-
 SEED = Whole(0, SEED_MAX)
 
 Milliseconds = Annotated[float, Number(0, ceiling=DURATION_MS_MAX, unit=MILLISECONDS)]
@@ -315,5 +303,5 @@ ItemBytes = Annotated[int, Whole(0, ITEM_BYTES_MAX)]
 PositiveBytes = Annotated[int, Whole(1, BYTES_MAX)]
 PositiveItemBytes = Annotated[int, Whole(1, ITEM_BYTES_MAX)]
 Count = Annotated[int, Whole(0)]
-Flag = Annotated[bool, YesNo()]
+Flag = bool
 Text = Annotated[str, Words()]

@@ -1,7 +1,6 @@
 """How sure an answer is, in the words that every command, page and notebook uses.
 
-A comparison is *met*, *not met*, or one *cannot tell*; the last is followed by what would tell. The verdict itself is
-``endive.objectives.judge``'s, the intervals behind it are ``endive.objectives.intervals``'.
+A comparison is *met*, *not met*, or one *cannot tell*; the last is followed by what would tell.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Durations as people write them: ``5s``, ``30min``, ``1h30min``, ``250 ms``.
-
-Which keys take a duration is said by the configuration.
-"""
+"""Durations as people write them: ``5s``, ``30min``, ``1h30min``, ``250 ms``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""An estimate: a figure, the interval it lies in, and what it rests on.
-
-How an interval is found is said in ``endive.objectives.intervals``.
-"""
+"""An estimate: a figure, the interval it lies in, and what it rests on."""
 
 from __future__ import annotations
 

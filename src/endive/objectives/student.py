@@ -1,7 +1,6 @@
 """Student's t: how many standard errors an interval reaches to either side of a mean.
 
-From finite sums, without a library of statistics. Which figures get such an interval is said in
-``endive.objectives.intervals``.
+From finite sums, without a library of statistics.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The tree of an objective: comparisons of quantities, joined by and, or.
-
-A quantity is a constant or a multiple of a name; which figure a name stands for is decided in
-``endive.objectives.names``.
-"""
+"""The tree of an objective: comparisons of quantities, joined by and, or."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Figures and verdicts in words, the same on a terminal, in a notebook and on a page.
-
-Layout belongs to who shows them; the words of certainty are ``endive.objectives.certainty``'s.
-"""
+"""Figures and verdicts in words, the same on a terminal, in a notebook and on a page."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""A study file of some text, read."""
+"""A study file of some text, read or refused."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from endive.config.study import load_study
+from endive.errors import ConfigError
 
 BASE = """
 [base.simulation]
@@ -25,3 +27,15 @@ def study(tmp_path: Path):
         return load_study(path, overrides, seeds, slo)
 
     return load
+
+
+@pytest.fixture
+def problems(study):
+    """``problems(text, "key=value")``: what is wrong with a study of that text, in its file or in its grid."""
+
+    def read(*arguments: str, **options: Any) -> list[str]:
+        with pytest.raises(ConfigError) as caught:
+            study(*arguments, **options).expand()
+        return list(caught.value.problems)
+
+    return read

@@ -43,6 +43,8 @@ def test_values(item, expected):
         ({"range": [1, 5, "x"]}, "three numbers"),
         ({"range": [0, 1, 1e-9]}, "values; 100,000 are allowed"),
         ({"log": [0, 5, 3]}, "needs two different ends above 0"),
+        ({"log": [5e-324, 1, 3]}, "needs two different ends above 0, at least 1e-12"),
+        ({"range": [0, 1, 5e-324]}, "needs a step of at least 1e-12"),
         ({"log": [5, 5, 3]}, "needs two different ends above 0"),
         ({"log": [1, 5, 1]}, "needs a count from 2 to 100,000"),
         ({"log": [1, 5, 2.5]}, "needs a count from 2 to 100,000"),

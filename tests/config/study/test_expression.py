@@ -96,6 +96,7 @@ def test_an_expression_may_be_a_plain_number_but_not_a_table():
         Expression.parse([1], "derived: x")
 
 
+@pytest.mark.lengthy
 @given(st.text(max_size=60))
 def test_no_text_does_anything_but_compute_or_be_refused(text):
     try:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from endive.cli.console import print_json, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import ms, new_table, number
-from endive.config.reading.former_names import present_vintage
+from endive.config.reading.former_names import VALUES, present
 from endive.vocabulary import ASSUMED, PUBLISHED
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def providers(
     """List the storage providers, or show every figure of one, how well it is known and where it comes from."""
     from endive.storage import list_profiles, load_profile
 
-    figures = present_vintage(vintage)
+    figures = present(f"vintage '{vintage}'", vintage, VALUES["storage", "vintage"])
     if name is not None:
         profile = load_profile(name, figures)
         if as_json:

@@ -1,7 +1,4 @@
-"""TOML documents from files and command lines, read with limits: a file that nobody can mean is refused at once.
-
-What a document means is decided by whoever asked for it.
-"""
+"""TOML documents from files and command lines, read with limits: a file that nobody can mean is refused at once."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from endive.config.reading.recipe import RECIPE, SOURCE, recipes
+from endive.config.reading.recipe import SOURCE, spell_out
 from endive.config.rules.key_effects import DELTA, ICEBERG, keys_of_format
 
 FORMAT_KEY: Final = "table.format"
@@ -79,12 +79,7 @@ def switch_client(document: dict[str, Any], name: str) -> dict[str, Any]:
 def _without_client(source: Any) -> Any:
     if not isinstance(source, Mapping):
         return source
-    return {key: value for key, value in _spelt_out(source).items() if key not in OF_A_CLIENT}
-
-
-def _spelt_out(source: Mapping[str, Any]) -> dict[str, Any]:
-    recipe = recipes().get(str(source.get(RECIPE)))
-    return dict(source) if recipe is None else recipe.expand(source)
+    return {key: value for key, value in spell_out(source).items() if key not in OF_A_CLIENT}
 
 
 def drop_foreign(overrides: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -113,7 +108,7 @@ def _switch_source(source: Any, name: str) -> list[dict[str, Any]]:
     """A source in the other format; none if it does nothing that the format has."""
     if not isinstance(source, Mapping):
         return [source]
-    given = _spelt_out(source)
+    given = spell_out(source)
     own = {key.split(".")[-1] for key in keys_of_format(OTHER[name]) if key.startswith(f"{SOURCE}.")}
     kept = {key: value for key, value in given.items() if key not in own and key not in OF_A_CLIENT}
     weights = given.get("operation_types")

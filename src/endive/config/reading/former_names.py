@@ -92,16 +92,6 @@ def translate_values(document: dict[str, Any]) -> None:
             table[key] = present(f"{section}.{key} = '{value}'", value, names)
 
 
-def present_vintage(vintage: str) -> str:
-    """The present name of a set of figures."""
-    return present(f"vintage '{vintage}'", vintage, VALUES["storage", "vintage"])
-
-
-def present_suite(name: str) -> str:
-    """The present name of a suite."""
-    return present(f"suite '{name}'", name, SUITES)
-
-
 def present_path(path: Path) -> Path:
     """Where a shipped study lies now, if its folder was renamed and nothing lies at the former place."""
     folder = _STUDY_FOLDERS.get(path.parent.name)

@@ -12,7 +12,7 @@ from typing import Any
 from endive.config.problems import source_name
 from endive.config.reading.document import document_of
 from endive.config.reading.format_switch import CLIENT_KEY, FORMAT_KEY, drop_foreign, switch_client, switch_format
-from endive.config.reading.recipe import SOURCE, table_of_recipe
+from endive.config.reading.recipe import SOURCE, spell_out
 from endive.config.values import abridge, nearest
 from endive.errors import ConfigError
 
@@ -126,7 +126,8 @@ def _put(document: dict[str, Any], parts: list[str], value: Any, key: str) -> No
         if isinstance(node, list):
             node = _find_source(node, part, key)
         elif depth == KEY_OF_SOURCE and parts[0] == SOURCE and part not in node:
-            node[part] = table_of_recipe(node, part)
+            given = spell_out(node).get(part)
+            node[part] = dict(given) if isinstance(given, Mapping) else {}
             node = node[part]
         else:
             node = node.setdefault(part, {})

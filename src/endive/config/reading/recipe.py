@@ -81,11 +81,10 @@ def recipes() -> dict[str, Recipe]:
     return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 
-def table_of_recipe(source: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """The table that the recipe of a source gives it under a key; empty if it has no recipe, or that no such table."""
+def spell_out(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A source with the keys that its recipe gives it, if it has one."""
     recipe = recipes().get(str(source.get(RECIPE)))
-    table = recipe.expand(source).get(key) if recipe is not None else None
-    return dict(table) if isinstance(table, Mapping) else {}
+    return dict(source) if recipe is None else recipe.expand(source)
 
 
 def parameter_of(source: Mapping[str, Any], name: str) -> Any:
@@ -118,24 +117,25 @@ def expand_recipes(document: dict[str, Any]) -> list[Problem]:
 def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -> list[Problem]:
     name = source[RECIPE]
     path = (SOURCE, index, RECIPE)
-    if not isinstance(name, str) or name not in recipes():
+    recipe = recipes().get(name) if isinstance(name, str) else None
+    if recipe is None:
         guess = nearest(str(name), tuple(recipes()))
         hint = f" Did you mean '{guess}'?" if guess else ""
         text = f"{dotted(path, document)} = {show(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
         return [Problem(text, path)]
-    problems = _misspelt(index, source, recipes()[name], document)
-    problems += _other_client(path, recipes()[name], document)
-    for parameter in recipes()[name].parameters:
+    problems = _misspelt(index, source, recipe, document) + _other_client(path, recipe, document)
+    for parameter in recipe.parameters:
         value = parameter.value_of(source)
         place = (SOURCE, index, parameter.name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
             or_text = f", or a duration as text, such as {DURATION_EXAMPLES}" if parameter.is_duration else ""
-            said = f"{dotted(place, document)} = {show(value)} must be a number greater than 0{or_text}."
-            text = f"{said} {parameter.meaning}"
-            problems.append(Problem(text, place))
+            allowed = f"a number greater than 0{or_text}"
         elif isinstance(parameter.default, int) and value != int(value):
-            text = f"{dotted(place, document)} = {show(value)} must be a whole number. {parameter.meaning}"
-            problems.append(Problem(text, place))
+            allowed = "a whole number"
+        else:
+            continue
+        text = f"{dotted(place, document)} = {show(value)} must be {allowed}. {parameter.meaning}"
+        problems.append(Problem(text, place))
     return problems
 
 
@@ -176,16 +176,7 @@ def _fill_in(value: Any, values: Mapping[str, float]) -> Any:
 
 def _read(path: Path) -> Recipe:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
-    parameters = tuple(
-        Parameter(name=name, default=table["default"], meaning=table["meaning"])
-        for name, table in document.get("parameters", {}).items()
-    )
-    texts = {key: document[key] for key in ("title", "release", "commits", "table", "retries", "isolation", "failure")}
-    return Recipe(
-        name=path.stem,
-        **texts,
-        sources=tuple(document["sources"]),
-        parameters=parameters,
-        template=document[SOURCE],
-        client=document.get("client"),
-    )
+    tables = document.pop("parameters", {})
+    parameters = tuple(Parameter(name=name, **table) for name, table in tables.items())
+    sources, template = tuple(document.pop("sources")), document.pop(SOURCE)
+    return Recipe(name=path.stem, sources=sources, parameters=parameters, template=template, **document)

@@ -10,10 +10,9 @@ from endive.config.catalog_profile import catalog_profile
 from endive.config.rules.key_effects import unread_keys
 from endive.config.sections.arrivals import Poisson, Trace
 from endive.config.sections.catalog import CatalogConfig
-from endive.config.sections.delta import RETRIES
 from endive.config.sections.distribution import Fixed
 from endive.config.sections.retries import BACKOFFS, FIGURES, RetryBackoff
-from endive.config.sections.simulation import ConflictConfig
+from endive.config.sections.simulation import RETRIES
 from endive.config.sections.source import SourceConfig
 from endive.config.sections.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
 from endive.config.simulation_config import SimulationConfig
@@ -25,11 +24,14 @@ APPENDABLE_PROVIDER = "s3x"
 
 def resolve(written: SimulationConfig, folder: Path | None) -> SimulationConfig:
     """What is meant by sections that are each valid by themselves; relative paths start at ``folder``."""
+    conflict = written.conflict
+    if written.table.data_files and "detector" not in conflict.model_fields_set:
+        conflict = conflict.model_copy(update={"detector": "files"})
     config = written.model_copy(
         update={
             "storage": _resolve_storage(written, folder),
             "catalog": _resolve_catalog(written.catalog),
-            "conflict": _resolve_conflict(written),
+            "conflict": conflict,
             "sources": tuple(_resolve_source(source, written, folder) for source in written.sources),
         }
     )
@@ -74,14 +76,6 @@ def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
         reads = profile.reads_metadata if "reads_metadata" not in given and has_file else service.reads_metadata
         service = service.model_copy(update={"flavour": flavour, "reads_metadata": reads})
     return catalog.model_copy(update={"latency_ms": latency_ms, "service": service})
-
-
-def _resolve_conflict(written: SimulationConfig) -> ConflictConfig:
-    """By files, if a table has some and nothing else was asked for."""
-    conflict = written.conflict
-    if written.table.data_files and "detector" not in conflict.model_fields_set:
-        return conflict.model_copy(update={"detector": "files"})
-    return conflict
 
 
 def _resolve_source(source: SourceConfig, written: SimulationConfig, folder: Path | None) -> SourceConfig:

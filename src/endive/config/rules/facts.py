@@ -122,11 +122,6 @@ def _is_multi_table(scene: Scene) -> bool:
     return scene.config.catalog.num_tables > 1 and many
 
 
-def _n_own(scene: Scene) -> int:
-    only = scene.value("tables.only")
-    return scene.config.catalog.num_tables if only is None else len(only)
-
-
 def _fewest_partitions(scene: Scene) -> int:
     """Of any table."""
     return int(min(scene.value("catalog.partitions.per_table") or [scene.value("catalog.partitions.num_partitions")]))
@@ -211,7 +206,10 @@ FACTS: Final = {
         lambda scene: ", ".join(map(show, unknown_tables(scene.value("tables"), scene.config.catalog))),
     ),
     "n_only": _length("tables.only"),
-    "n_own": Fact("tables catalog.num_tables", _n_own),
+    "n_own": Fact(
+        "tables catalog.num_tables",
+        lambda scene: len(scene.value("tables.only") or range(scene.config.catalog.num_tables)),
+    ),
     "n_weights": _length("partitions.weights"),
     "n_weighed": Fact(
         "partitions.weights", lambda scene: sum(each > 0 for each in scene.value("partitions.weights") or ())

@@ -1,7 +1,4 @@
-"""When a source submits txns: the table ``arrivals``, one class for each kind.
-
-Its older form, ``transaction.inter_arrival``, is translated in ``endive.config.reading.spellings``.
-"""
+"""When a source submits txns: the table ``arrivals``, one class for each kind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The ``[catalog]`` section: which catalog, how fine its conflicts are, how large its objects.
-
-Whether the storage provider can carry that catalog is decided in ``endive.config.rules.contradictions``.
-"""
+"""The ``[catalog]`` section: which catalog, how fine its conflicts are, how large its objects."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The ``[commit]`` section: a protocol is a preset of named choices, and each choice can be set on its own.
-
-What a choice costs is ``endive.transaction``'s.
-"""
+"""The ``[commit]`` section: a protocol is a preset of named choices, and each choice can be set on its own."""
 
 from __future__ import annotations
 

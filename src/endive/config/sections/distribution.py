@@ -140,7 +140,6 @@ class Quantiles(Check):
     words = "a list of pairs [p, ms], p rising between 0 and 1 and ms never falling"
 
     def check(self, value: object) -> tuple[tuple[float, float], ...]:
-        """The pairs, or a refusal that says what is allowed."""
         if not isinstance(value, (list, tuple)) or not value:
             raise refusal(f"must be {self.describe()}.")
         pairs: list[tuple[float, float]] = []

@@ -1,11 +1,8 @@
-"""The short sections: ``[simulation]``, ``[experiment]``, ``[table]`` and ``[conflict]``.
-
-The sections with more to them have a file each.
-"""
+"""The short sections: ``[simulation]``, ``[experiment]``, ``[table]``, ``[conflict]``, ``[delta]``, ``[failures]``."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from endive.config.values import (
     DURATION_MS_MAX,
@@ -16,6 +13,8 @@ from endive.config.values import (
     Milliseconds,
     Number,
     PathBelow,
+    PositiveLatencyMs,
+    Probability,
     Table,
     Text,
     Whole,
@@ -92,4 +91,102 @@ class ConflictConfig(Table):
         "By transaction.real_conflict_probability, by the partitions rivals wrote since, or by the data "
         "files both touch (table.data_files).",
         "files if table.data_files is given, else probabilistic",
+    )
+
+
+# ---- [delta] --------------------------------------------------------------------------------------------
+
+CHECKPOINT_INTERVALS: Final = {"spark": 10, "delta_rs": 100}
+LOG_REPLAY_MS: Final = {"spark": 350.0, "delta_rs": 0.0}  # docs/validation/delta.md, a lone writer of Delta Spark
+RETRIES: Final = {"spark": 9_999_999, "delta_rs": 15}  # after the first attempt
+INTERVAL_MAX: Final = 1_000_000
+
+
+class DeltaConfig(Table):
+    """How tables in Delta Lake are committed to; only with `table.format = "delta"`."""
+
+    client: Literal["spark", "delta_rs"] = key(
+        "spark",
+        "Whose commits: Delta Spark's (creates the next commit file at once; after a lost race lists the "
+        "log, reads the winners one after another, tries again without a pause, up to ten million times) or delta-rs's "
+        "(lists the log before each of at most 16 attempts, and brings its table up to date before it tries again).",
+    )
+    checkpoint_interval: Annotated[int, Whole(1, INTERVAL_MAX)] = key(
+        lambda data: CHECKPOINT_INTERVALS[data.get("client", "spark")],
+        "Commits from one checkpoint to the next (`delta.checkpointInterval`).",
+        "10; 100 with client delta_rs",
+    )
+    log_retention_ms: Milliseconds | None = key(
+        None,
+        "Commit files older than this are deleted after a checkpoint (`delta.logRetentionDuration`, 30 "
+        "days unless it is set). A txn that still has to look into one of them fails.",
+        "none: longer than the run",
+    )
+    log_replay_ms: Milliseconds = key(
+        lambda data: LOG_REPLAY_MS[data.get("client", "spark")],
+        "What the client works each time it has read the log, before it goes on. It grows with the table's "
+        "files; on a table of few a job of local Spark takes 350 ms on two cores, delta-rs 4 to 6 ms.",
+        "350; 0 with client delta_rs",
+    )
+    initial_version: Count = key(0, "Commits every table has at the start.")
+    commit_bytes: ItemBytes = key(2_000, "One commit file.")
+    checkpoint_base_bytes: Bytes = key(15_000, "A checkpoint of an empty table.")
+    checkpoint_bytes_per_commit: ItemBytes = key(100, "Added to the checkpoint per commit.")
+
+
+# ---- [failures] -----------------------------------------------------------------------------------------
+
+CHECKS_MAX = 100
+TRIES_MAX = 100
+
+
+class FailuresConfig(Table):
+    """Commit requests whose answer is lost after the server has evaluated them, and storage requests that the store
+    throttles before it does. Off unless a rate is given.
+    """
+
+    lost_answer_rate: Probability = key(
+        0.0, "Share of commit requests whose answer never arrives. The server has evaluated them."
+    )
+    lost_answer_timeout_ms: PositiveLatencyMs = key(
+        60_000.0,
+        "How long a client waits for an answer before it gives up; the default is the idle timeout of an "
+        "AWS load balancer.",
+    )
+    lost_check_rate: Probability = key(
+        0.0, "Share of the status checks after a lost answer whose own answer is lost too."
+    )
+    status_checks: Annotated[int, Whole(0, CHECKS_MAX)] = key(
+        4,
+        "Checks whether the commit is in the history, until one is answered: one and Iceberg's three "
+        "retries (commit.status-check.num-retries). 0 = none, as PyIceberg and Iceberg's REST client up to 1.10.",
+    )
+    status_check_wait_ms: PositiveLatencyMs = key(
+        1_000.0,
+        "Wait before the second check, doubled from one to the next, plus up to 10 % "
+        "(commit.status-check.min-wait-ms).",
+    )
+    status_check_wait_max_ms: PositiveLatencyMs = key(60_000.0, "Longest such wait (commit.status-check.max-wait-ms).")
+    absent_commit: Literal["retry", "unknown"] = key(
+        "retry",
+        "A check that does not find the commit means that it was refused, and the txn retries; or that "
+        "its state is unknown, as in recent versions of Iceberg, and the txn ends.",
+    )
+    throttle_rate: Probability = key(
+        0.0,
+        "Share of the tries of a storage request that the store answers with 503 Slow Down. The client's "
+        "SDK waits and tries again; a catalog service's own requests are not throttled.",
+    )
+    throttle_tries: Annotated[int, Whole(1, TRIES_MAX)] = key(
+        3,
+        "Tries of one request, the first included, before the txn fails (storage_failed). 3 is the "
+        "standard mode of the AWS SDKs (max_attempts); Iceberg's S3FileIO since 1.7 has 6 (s3.retry.num-retries = 5).",
+    )
+    throttle_wait_ms: PositiveLatencyMs = key(
+        1_000.0,
+        "Longest wait before the second try, doubled from one try to the next; the wait is a uniform share "
+        "of it. 1 s in the standard mode of the AWS SDKs, 2 s in S3FileIO (s3.retry.min-wait-ms).",
+    )
+    throttle_wait_max_ms: PositiveLatencyMs = key(
+        20_000.0, "Longest such wait at any try: 20 s in the AWS SDKs and in S3FileIO (s3.retry.max-wait-ms)."
     )

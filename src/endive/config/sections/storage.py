@@ -1,8 +1,4 @@
-"""The ``[storage]`` section: which provider, and latencies that replace those of its profile.
-
-The ``T_`` keys of the original documents become ``[storage.objects]`` in ``reading.spellings``; what a provider
-can do is in ``endive.config.capabilities``.
-"""
+"""The ``[storage]`` section: which provider, and latencies that replace those of its profile."""
 
 from __future__ import annotations
 

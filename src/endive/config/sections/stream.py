@@ -16,16 +16,13 @@ OVERWRITES: Final = ("validated_overwrite", "merge")  # which add rows unless to
 def stream_problem(source: SourceConfig | None) -> str | None:
     """Why a source is no stream, and what to do; None if it is one."""
     assert source is not None
-    return _problem(source.arrivals.kind, source.operation_types.model_dump(), source.adds_rows)
+    return stream_problem_of(source.model_dump())
 
 
 def stream_problem_of(source: Mapping[str, Any]) -> str | None:
     """The same for a source as plain values."""
-    return _problem(source["arrivals"]["kind"], source["operation_types"], source.get("adds_rows", True))
-
-
-def _problem(arrivals: str, weights: Mapping[str, float], adds_rows: bool) -> str | None:
-    adding = {*APPENDS, *OVERWRITES} if adds_rows else {*APPENDS}
+    arrivals, weights = source["arrivals"]["kind"], source["operation_types"]
+    adding = {*APPENDS, *OVERWRITES} if source.get("adds_rows", True) else {*APPENDS}
     kinds = {kind for kind, weight in weights.items() if weight}
     if not kinds & adding:
         return "its txns add no data. Ask for the freshness of a source that appends or merges."

@@ -1,7 +1,6 @@
 """A study: one base configuration, and the axes along which it is varied.
 
-Every problem of every point is reported at once, with the values that caused it. It builds nothing, runs nothing, and
-knows no Spark; the file is read by ``endive.config.study.study_file``.
+Every problem of every point is reported at once, with the values that caused it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The study file: TOML in, ``Study`` out, or every problem of the file at once.
-
-It is expanded into points in ``endive.config.study.study``.
-"""
+"""The study file: TOML in, ``Study`` out, or every problem of the file at once."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from endive.config.sections.delta import LOG_REPLAY_MS
+from endive.config.sections.simulation import LOG_REPLAY_MS
 from endive.observation.fitting.configuration import (
     are_files_known,
     assumed_provider,
