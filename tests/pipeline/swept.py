@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from endive.config.study import load_study
 from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
 from endive.pipeline.analysis.run_analysis import Analysis, analyze
 from endive.pipeline.dataset.part_files import record_digest
-from endive.pipeline.dataset.seal import read_document, unsealed
+from endive.pipeline.dataset.seal import read_sealed, sealed, unsealed
 from endive.pipeline.sweep import part as part_module
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def reseal_summaries(folder: Path) -> None:
     """The checksums as they would be if the summaries had been written so."""
     found = SweepFolder.read(folder)
     for study in found.studies:
-        records = [unsealed(read_document(files.record)) for files in found.complete_parts(study)]
+        records = [read_sealed(files.record) for files in found.complete_parts(study)]
         found.summaries(study).seal({record["part"]: record_digest(record) for record in records})
 
 
@@ -132,12 +133,21 @@ def dataset(swept: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(swept, tmp_path / "dataset"))
 
 
-def change_value(path, column, row, change):
-    """Rewrite one value of a small Parquet file."""
+def change_column(path: Path, column: str, change: Callable[[list[Any]], list[Any]]) -> None:
+    """Rewrite one column of a small Parquet file."""
     table = pq.ParquetFile(path).read()
-    values = table[column].to_pylist()
-    values[row] = change(values[row])
-    place = table.column_names.index(column)
-    pq.write_table(
-        table.set_column(place, table.schema.field(place), pa.array(values, table.schema.types[place])), path
-    )
+    field = table.schema.field(column)
+    values = pa.array(change(table[column].to_pylist()), field.type)
+    pq.write_table(table.set_column(table.column_names.index(column), field, values), path)
+
+
+def change_value(path: Path, column: str, row: int, change: Callable[[Any], Any]) -> None:
+    """Rewrite one value of it."""
+    change_column(path, column, lambda values: [*values[:row], change(values[row]), *values[row + 1 :]])
+
+
+def change_manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """A manifest that says something else, with a digest that fits: as a stranger would make it."""
+    document = unsealed((folder / "_endive.json").read_bytes())
+    change(document)
+    (folder / "_endive.json").write_bytes(sealed(document))

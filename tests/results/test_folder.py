@@ -78,6 +78,15 @@ def test_a_file_is_refused(tmp_path):
         RunFolder(tmp_path / "run")
 
 
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path, monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "mkdir", refuse)
+    with pytest.raises(OutputError, match="permission denied; choose a folder you may write to"):
+        RunFolder(tmp_path / "run")
+
+
 def test_what_a_killed_run_left_behind_does_not_stop_the_next(tmp_path, four_outcomes):
     (tmp_path / ".partial-1-abcd").mkdir()
     write_run(tmp_path, four_outcomes)

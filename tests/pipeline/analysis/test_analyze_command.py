@@ -9,12 +9,12 @@ import shutil
 import pytest
 import typer
 from rich.console import Console
+from tests.pipeline.swept import change_manifest
 from typer.testing import CliRunner
 
 from endive.cli.console import EndiveGroup
 from endive.cli.studies import analyze as command
 from endive.cli.studies import analyze_text as text
-from endive.pipeline.dataset.seal import sealed, unsealed
 
 
 @pytest.fixture
@@ -49,11 +49,8 @@ def test_what_cannot_be_analysed_is_an_error_with_code_2(endive, dataset, tmp_pa
 
 @pytest.mark.spark
 def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
-    manifest = unsealed((dataset / "_endive.json").read_bytes())
     others = ("lengths", "mixed", "sampled")
-    for study in others:
-        del manifest["studies"][study]
-    (dataset / "_endive.json").write_bytes(sealed(manifest))
+    change_manifest(dataset, lambda manifest: [manifest["studies"].pop(study) for study in others])
     for gone in ("runs", "groups", "latencies", "transactions", "_records"):
         for study in others:
             shutil.rmtree(dataset / gone / f"study={study}", ignore_errors=True)

@@ -8,13 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.swept import change_value, reseal_summaries
+from tests.pipeline.swept import change_column, change_manifest, change_value, reseal_summaries
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.dataset import dataset_table
 from endive.pipeline.dataset.dataset_table import join_studies
-from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.results.provenance import MODEL_VERSION
 
 
@@ -84,8 +83,7 @@ def test_requests_that_an_older_release_told_apart_are_counted_together(dataset)
 
 
 def test_a_folder_of_another_model_version_is_refused(dataset):
-    manifest = unsealed((dataset / "_endive.json").read_bytes())
-    (dataset / "_endive.json").write_bytes(sealed({**manifest, "model_version": 0}))
+    change_manifest(dataset, lambda manifest: manifest.update(model_version=0))
     assert_refused(dataset, "model version 0")
 
 
@@ -96,19 +94,15 @@ def test_runs_of_another_model_version_than_their_folders_are_refused(dataset):
 
 def test_a_dataset_of_an_older_model_is_opened_by_itself(dataset):
     _write_column(dataset, "model_version", lambda present: [MODEL_VERSION - 1] * len(present))
-    manifest = unsealed((dataset / "_endive.json").read_bytes())
-    (dataset / "_endive.json").write_bytes(sealed({**manifest, "model_version": MODEL_VERSION - 1}))
+    change_manifest(dataset, lambda manifest: manifest.update(model_version=MODEL_VERSION - 1))
 
     assert MODEL_VERSION - 1 == open_dataset(dataset).folder.model_version
 
 
 def _write_column(dataset, name, change):
     """Change what the runs of every study say."""
-    for path in sorted(dataset.glob("runs/*/runs.parquet")):
-        table = pq.ParquetFile(path).read()
-        field = table.schema.field(name)
-        values = pa.array(change(table[name].to_pylist()), field.type)
-        pq.write_table(table.set_column(table.column_names.index(name), field, values), path)
+    for path in dataset.glob("runs/*/runs.parquet"):
+        change_column(path, name, change)
     reseal_summaries(dataset)
 
 
@@ -126,10 +120,8 @@ def test_a_folder_without_a_finished_run_says_how_to_go_on(dataset):
 
 
 def test_runs_that_a_sweep_has_planned_and_not_finished_are_known(dataset):
-    manifest = unsealed((dataset / "_endive.json").read_bytes())
-    runs = ["0123456789abcdef", "fedcba9876543210"]
-    manifest["studies"]["mixed"]["parts"].append({"name": "part-99999-0123456789ab", "runs": runs})
-    (dataset / "_endive.json").write_bytes(sealed(manifest))
+    part = {"name": "part-99999-0123456789ab", "runs": ["0123456789abcdef", "fedcba9876543210"]}
+    change_manifest(dataset, lambda manifest: manifest["studies"]["mixed"]["parts"].append(part))
 
     found = open_dataset(dataset)
 

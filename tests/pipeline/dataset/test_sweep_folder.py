@@ -7,21 +7,14 @@ import sys
 import textwrap
 
 import pytest
+from tests.pipeline.swept import change_manifest
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.part_files import Part
-from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
 
 NAMES = ("part-00000-0123456789ab", "part-00001-ba9876543210")
 RUNS = ["0" * 15 + letter for letter in "abc"]
-
-
-def write_edited(folder, edit):
-    """A manifest that says something else, with a digest that fits: as a stranger would make it."""
-    document = unsealed((folder / "_endive.json").read_bytes())
-    edit(document["studies"])
-    (folder / "_endive.json").write_bytes(sealed(document))
 
 
 def test_a_plan_written_down_reads_back(tmp_path):
@@ -117,7 +110,7 @@ def test_a_manifest_from_a_stranger_names_nothing_outside_the_folder(tmp_path, e
     with SweepFolder.locked(tmp_path) as folder:
         folder.studies["a"] = StudyPlan("transactions", [Part.of(NAMES[0], RUNS, RUNS)])
         folder.write_manifest()
-    write_edited(tmp_path, edit)
+    change_manifest(tmp_path, lambda manifest: edit(manifest["studies"]))
 
     with pytest.raises(OutputError, match=f"cannot be read as the manifest of a sweep: {told}"):
         SweepFolder.read(tmp_path)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
 
 import endive.results.writer as writer
+from endive.errors import OutputError
 from endive.pipeline.dataset.part_files import Part, PartFiles
 from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
 from endive.pipeline.sweep import part as part_module
@@ -136,6 +138,14 @@ def test_a_part_is_whole_or_absent_whenever_its_process_is_lost(job, monkeypatch
         work()
         assert files.is_complete
     assert files.read_record()["part"] == part.name
+
+
+def test_a_record_about_other_runs_than_the_plan_is_damage(job):
+    files, part, work = job
+    work()
+
+    with pytest.raises(OutputError, match="it is about other runs than the plan"):
+        replace(files, part=replace(part, run_ids=part.run_ids[:2])).read_record()
 
 
 def test_of_a_sample_only_the_chosen_runs_have_txns(job):

@@ -8,13 +8,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.in_process import InProcessSpark, _Write
+from tests.pipeline.swept import change_manifest
 
 import endive
 from endive.errors import EndiveError, EngineError, OutputError
 from endive.pipeline import run_sweep
 from endive.pipeline.analysis.open_dataset import open_dataset
-from endive.pipeline.dataset.seal import sealed, unsealed
 from endive.pipeline.sweep import part as part_module
+from endive.results import MODEL_VERSION, SCHEMA_VERSION
 
 pytestmark = pytest.mark.lengthy
 
@@ -339,13 +340,14 @@ def test_a_folder_of_something_else_is_refused(planned, in_process, tmp_path):
 
 
 def test_a_folder_of_the_layout_before_can_be_analysed_and_is_not_added_to(planned, in_process, out):
-    manifest = out / "_endive.json"
-    document = unsealed(manifest.read_bytes())
-    for part in document["studies"]["small"]["parts"]:
-        place = next((out / "transactions").rglob(f"{part['name']}.parquet"))
-        place.rename(place.parent.parent / place.name)
-        del part["point"]
-    manifest.write_bytes(sealed({**document, "format": 4}))
+    def change(manifest):
+        manifest["format"] = 4
+        for part in manifest["studies"]["small"]["parts"]:
+            place = next((out / "transactions").rglob(f"{part['name']}.parquet"))
+            place.rename(place.parent.parent / place.name)
+            del part["point"]
+
+    change_manifest(out, change)
     for folder in (out / "transactions" / "study=small").glob("point=*"):
         folder.rmdir()
 
@@ -356,12 +358,11 @@ def test_a_folder_of_the_layout_before_can_be_analysed_and_is_not_added_to(plann
 
 @pytest.mark.parametrize("key", ["model_version", "schema_version"])
 def test_a_folder_of_another_version_is_never_mixed_in(planned, in_process, out, key):
-    manifest = out / "_endive.json"
-    document = unsealed(manifest.read_bytes())
-    manifest.write_bytes(sealed({**document, key: document[key] - 1}))
+    written = {"model_version": MODEL_VERSION, "schema_version": SCHEMA_VERSION}[key] - 1
+    change_manifest(out, lambda manifest: manifest.update({key: written}))
     before = contents(out)
 
-    with pytest.raises(OutputError, match=f"{key.replace('_', ' ')} {document[key] - 1}.*must not be mixed"):
+    with pytest.raises(OutputError, match=f"{key.replace('_', ' ')} {written}.*must not be mixed"):
         swept(planned(), out, in_process)
     assert contents(out) == before
 

@@ -241,13 +241,13 @@ def _settings_for(spark: SparkSession, n_txns: int) -> Iterator[None]:
 # ---- what must add up ----------------------------------------------------------------------------------
 
 
-def _refuse_other_counts(dataset: Dataset, found: Mapping[str, pa.Table]) -> None:
+def _refuse_other_counts(dataset: Dataset, counts: Mapping[str, pa.Table]) -> None:
     """What was scanned must be what the runs made: a file that is missing, or one too many, shows here."""
     ended = dataset.runs.filter(pc.equal(dataset.runs["status"], "ok"))
-    commits = found[LATENCIES].filter(pc.equal(found[LATENCIES]["latency"], "commit"))
+    commits = counts[LATENCIES].filter(pc.equal(counts[LATENCIES]["latency"], "commit"))
     _compare(dataset, "latencies", "commits", _by_point(commits, "txns"), _by_point(ended, "txns_committed"))
-    if TIMELINE in found:
-        whole = found[TIMELINE].filter(pc.equal(found[TIMELINE]["scope"], ALL))
+    if TIMELINE in counts:
+        whole = counts[TIMELINE].filter(pc.equal(counts[TIMELINE]["scope"], ALL))
         kept = ended.filter(ended["transactions_kept"])
         _compare(dataset, "transactions", "txns", _by_point(whole, "submitted"), _by_point(kept, "txns"))
 
@@ -258,13 +258,17 @@ def _by_point(table: pa.Table, column: str) -> dict[tuple[str, int], int]:
 
 
 def _compare(
-    dataset: Dataset, folder: str, what: str, found: Mapping[tuple[str, int], int], made: Mapping[tuple[str, int], int]
+    dataset: Dataset,
+    folder: str,
+    what: str,
+    counted: Mapping[tuple[str, int], int],
+    made: Mapping[tuple[str, int], int],
 ) -> None:
-    for place in sorted({*found, *made}):
-        if found.get(place, 0) != made.get(place, 0):
+    for place in sorted({*counted, *made}):
+        if counted.get(place, 0) != made.get(place, 0):
             study, point = place
             raise OutputError(
-                f"{dataset.folder.path / folder} has {found.get(place, 0):,} {what} of study {study}, point {point}, "
+                f"{dataset.folder.path / folder} has {counted.get(place, 0):,} {what} of study {study}, point {point}, "
                 f"but its runs made {made.get(place, 0):,}. A file is missing, or does not belong there: "
                 f"'endive check {dataset.folder.path}' says which."
             )

@@ -6,11 +6,10 @@ of the txns submitted in it. They are counted in ``endive.pipeline.analysis.coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from endive.objectives.intervals import score_ends
@@ -23,8 +22,6 @@ from endive.results.schema import Ints
 
 BINS_DEFAULT: Final = 60
 BINS_MAX: Final = 10_000
-
-Bools = npt.NDArray[np.bool_]
 
 BIN: Final = ("bin", "start_ms", "end_ms", "in_window")  # in_window: the bin lies in the window, wholly
 TIMELINE: Final = (
@@ -41,17 +38,6 @@ TIMELINE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Bins:
-    """Every bin of every group: arrays of groups by bins, and of groups alone."""
-
-    counts: dict[str, Ints]
-    seeds: Ints
-    start_ms: Floats
-    end_ms: Floats
-    is_in_window: Bools
-
-
 def rates_over_time(counts: pa.Table, runs: pa.Table, bins: int) -> pa.Table:
     """``TIMELINE``: every bin of every configuration and scope, also those in which nothing happened.
 
@@ -66,17 +52,21 @@ def rates_over_time(counts: pa.Table, runs: pa.Table, bins: int) -> pa.Table:
     for name, cells in dense.items():
         cells[place] = placed[name].to_numpy()
     about = numbered.join(_windows(runs), keys=list(POINT), join_type="inner", use_threads=False).sort_by("group")
-    table = _with_edges(dense, about, bins)
+    seeds = about["seeds"].to_numpy()
+    duration, first, last = (about[name].to_numpy()[:, None] for name in BOUNDS)
+    start, end = np.arange(bins) * duration, (np.arange(bins) + 1) * duration  # each as often as there are bins
+    start_ms, end_ms = start / (1000.0 * bins), end / (1000.0 * bins)
     repeated = groups.take(pa.array(np.repeat(np.arange(groups.num_rows), bins)))
     columns = {name: repeated[name] for name in POINT_GROUP} | {
         "bin": pa.array(np.tile(np.arange(bins, dtype=np.int32), groups.num_rows)),
-        "start_ms": table.start_ms.ravel(),
-        "end_ms": table.end_ms.ravel(),
-        "in_window": table.is_in_window.ravel(),
-        "seeds": pa.array(np.repeat(table.seeds, bins), pa.int32()),
+        "start_ms": start_ms.ravel(),
+        "end_ms": end_ms.ravel(),
+        "in_window": ((start >= first * bins) & (end <= last * bins)).ravel(),
+        "seeds": pa.array(np.repeat(seeds, bins), pa.int32()),
     }
-    rates = {name: pa.array(values.ravel(), pa.float64(), from_pandas=True) for name, values in _rates(table).items()}
-    return pa.table({**columns, **rates}).select(list(TIMELINE))
+    rates = _rates(dense, seeds[:, None], (end_ms - start_ms) / 1000.0)
+    doubles = {name: pa.array(values.ravel(), pa.float64(), from_pandas=True) for name, values in rates.items()}
+    return pa.table({**columns, **doubles}).select(list(TIMELINE))
 
 
 def _windows(runs: pa.Table) -> pa.Table:
@@ -86,34 +76,21 @@ def _windows(runs: pa.Table) -> pa.Table:
     return bounds.rename_columns([*POINT, *BOUNDS, "seeds"])
 
 
-def _with_edges(counts: dict[str, Ints], about: pa.Table, bins: int) -> _Bins:
-    duration, first, last = (about[name].to_numpy()[:, None] for name in BOUNDS)
-    start, end = np.arange(bins) * duration, (np.arange(bins) + 1) * duration
-    return _Bins(
-        counts=counts,
-        seeds=about["seeds"].to_numpy(),
-        start_ms=start / (1000.0 * bins),
-        end_ms=end / (1000.0 * bins),
-        is_in_window=(start >= first * bins) & (end <= last * bins),
-    )
-
-
-def _rates(found: _Bins) -> dict[str, Floats]:
-    """Sums as rates, that of commits with its interval over seeds; NaN where there is none."""
-    n, commits = found.seeds[:, None], found.counts["committed"]
-    length_s = (found.end_ms - found.start_ms) / 1000.0
-    squares = n * found.counts["committed_squared"] - commits * commits  # n * (n - 1) * variance, in whole numbers
+def _rates(counts: Mapping[str, Ints], n: Ints, length_s: Floats) -> dict[str, Floats]:
+    """Sums over ``n`` seeds as rates, that of commits with its interval; NaN where there is none."""
+    commits = counts["committed"]
+    squares = n * counts["committed_squared"] - commits * commits  # n * (n - 1) * variance, in whole numbers
     with np.errstate(divide="ignore", invalid="ignore"):
         stddev = np.where(n > 1, np.sqrt(squares / (n * (n - 1))) / length_s, np.nan)
         mean = commits / n / length_s
         low, high = score_ends(mean, student_ts(n - 1, CONFIDENCE) * stddev / np.sqrt(n.astype(np.float64)))
-        latency_ms = found.counts["latency_us"] / (1000 * found.counts["latency_txns"])
+        latency_ms = counts["latency_us"] / (1000 * counts["latency_txns"])
     return {
-        "submitted_per_s": found.counts["submitted"] / n / length_s,
+        "submitted_per_s": counts["submitted"] / n / length_s,
         "committed_per_s": mean,
         "committed_per_s_stddev": stddev,
         "committed_per_s_ci95_low": np.where(n > 1, low, np.nan),
         "committed_per_s_ci95_high": np.where(n > 1, high, np.nan),
-        "aborted_per_s": found.counts["aborted"] / n / length_s,
-        "commit_latency_mean_ms": np.where(found.counts["latency_txns"] > 0, latency_ms, np.nan),
+        "aborted_per_s": counts["aborted"] / n / length_s,
+        "commit_latency_mean_ms": np.where(counts["latency_txns"] > 0, latency_ms, np.nan),
     }

@@ -162,9 +162,9 @@ def _row(holds: bool | None, outcome: str, parts: tuple[Judged, ...] | list[Judg
     return {"meets_objective": holds, "verdict": outcome, "misses": (missed or None) if holds is not True else None}
 
 
-def _all(found: list[Any], no: Any, unknown: Any, yes: Any) -> Any:
+def _all(values: list[Any], no: Any, unknown: Any, yes: Any) -> Any:
     """All of them hold: Kleene's and."""
-    return no if no in found else unknown if unknown in found else yes
+    return no if no in values else unknown if unknown in values else yes
 
 
 def group_of(subject: Subject) -> tuple[str, str]:
