@@ -1,7 +1,4 @@
-"""The server's routes: the page and its parts, and the questions it asks.
-
-Who is answered at all is decided in ``endive.explore.guard``, who works on a question in ``endive.explore.crew``.
-"""
+"""The server's routes: the page and its parts, and the questions it asks."""
 
 from __future__ import annotations
 

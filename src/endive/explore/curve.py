@@ -1,7 +1,4 @@
-"""A configuration along one of its keys: the charts of the report, growing, with today's value and the limit on them.
-
-The limit is searched by ``endive.answers.limit``; the charts are made in ``endive.report``.
-"""
+"""A configuration along one of its keys: the charts of the report, growing, with the value of today and the limit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The page of an observed table: commits over time, kinds, gaps, writers, manifest growth.
 
-One HTML file without a script; the charts are pictures inside it. What was seen comes from ``endive.observation``.
+One HTML file without a script; the charts are pictures inside it.
 """
 
 from __future__ import annotations

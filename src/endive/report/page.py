@@ -1,7 +1,6 @@
 """The page: one HTML file that needs nothing but itself.
 
-Style, data, Vega's bundle and the script that draws are inlined. What the page says comes from
-``endive.report.report``.
+Style, data, Vega's bundle and the script that draws are inlined.
 """
 
 from __future__ import annotations

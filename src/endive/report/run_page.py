@@ -1,6 +1,6 @@
 """The page of one run: what became of every source, its latencies, its phases, its attempts, and commits over time.
 
-One HTML file without a script; the charts are pictures inside it. Pages of studies are ``endive.report.page``'s.
+One HTML file without a script; the charts are pictures inside it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What was simulated: everything a reader needs to check an answer, or to make it again.
-
-How it looks is ``endive.report.page``'s.
-"""
+"""What was simulated: everything a reader needs to check an answer, or to make it again."""
 
 from __future__ import annotations
 
