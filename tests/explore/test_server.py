@@ -1,4 +1,4 @@
-"""The server as a user starts it, with processes of its own: many tabs share few of them, and any may die."""
+"""The server as a user starts it, with processes of its own: their memory stays flat, and any may die."""
 
 import http.client
 import json
@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,14 +14,13 @@ from benchmarks.measuring import process_tree
 from tests.explore.conftest import SHORT, WRITERS
 from tests.waiting import PATIENCE_S
 
-from endive.explore.crew import DIED, PATIENT_MAX
+from endive.explore.crew import DIED
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are read from /proc"),
 ]
 ROOT = Path(__file__).parents[2]
-TABS = 6
 SETTLING, MOVES = 200, 1_000  # until every process has done each of its jobs
 GROWTH_MIB_MAX = 24.0  # of noise, over all processes
 
@@ -63,16 +61,6 @@ def workers(server):
                 continue  # it has ended
     children = {pid for pid, parent in parents.items() if parent == server.pid}
     return [pid for pid, parent in parents.items() if parent in children]
-
-
-def test_many_tabs_share_a_fixed_number_of_processes_and_all_are_answered(server):
-    with ThreadPoolExecutor(TABS) as tabs:
-        first = list(
-            tabs.map(lambda number: next_event(ask(server, **SHORT, **{"simulation.seed": str(number)})), range(TABS))
-        )
-
-    assert ["answer"] * TABS == [event["type"] for event in first]
-    assert len(workers(server)) <= 1 + min(PATIENT_MAX, max(1, (os.cpu_count() or 2) - 1))
 
 
 def move(server, number):

@@ -5,8 +5,16 @@ import pytest
 from endive.answers.stories.journal import journal_of
 from endive.answers.stories.story import Attempt, Step, Stories, Story
 from endive.config import parse_config
-from endive.explore.timeline.slices import COLOURS, WORK, slices_of
-from endive.explore.timeline.watch import LANES_MAX, SHOWN_MAX, lanes_of, stretch_around, worst_of
+from endive.explore.timeline import (
+    COLOURS,
+    LANES_MAX,
+    SHOWN_MAX,
+    WORK,
+    lanes_of,
+    slices_of,
+    stretch_around,
+    worst_of,
+)
 from endive.report.words import PHASE_NAMES
 
 

@@ -23,16 +23,17 @@ def test_a_ratio_is_the_geometric_mean_over_common_seeds():
     assert (pytest.approx(math.exp(-half)), pytest.approx(math.exp(half))) == (found.low, found.high)
 
 
-def test_success_is_compared_by_difference():
-    found = change("success_rate", {1: 0.9, 2: 0.8}, {1: 0.8, 2: 0.7})
+@pytest.mark.parametrize(
+    ("figure", "first", "second", "expected"),
+    [
+        ("success_rate", {1: 0.9, 2: 0.8}, {1: 0.8, 2: 0.7}, (-0.1, -0.1, -0.1, 2)),  # a difference
+        ("committed_per_s", {1: 2.0}, {1: 3.0, 2: 9.0}, (1.5, None, None, 1)),  # one seed has no interval
+    ],
+)
+def test_success_is_compared_by_difference_and_one_common_seed_has_no_interval(figure, first, second, expected):
+    found = change(figure, first, second)
 
-    assert (pytest.approx(-0.1), pytest.approx(-0.1), pytest.approx(-0.1)) == (found.value, found.low, found.high)
-
-
-def test_one_common_seed_has_no_interval():
-    found = change("committed_per_s", {1: 2.0}, {1: 3.0, 2: 9.0})
-
-    assert (pytest.approx(1.5), None, None, 1) == (found.value, found.low, found.high, found.seeds)
+    assert pytest.approx(expected) == (found.value, found.low, found.high, found.seeds)
 
 
 def test_no_common_seed_is_no_comparison():
@@ -40,26 +41,23 @@ def test_no_common_seed_is_no_comparison():
     assert change("committed_per_s", {1: 0.0}, {1: 3.0}) is None
 
 
-def test_two_studies_of_one_folder_are_drawn_over_each_other(tmp_path):
+def test_two_studies_of_one_folder_are_drawn_over_each_other_and_put_in_words(tmp_path):
     report = make_report(write_synthetic(tmp_path, study("small"), study("large", capacity_per_s=6.0)))
     comparison = report.comparison
 
-    assert ["latency-throughput", "success-rate", "committed-per-s", "changes"] == [
-        chart.id for chart in comparison.charts
-    ]
+    charts = ["latency-throughput", "success-rate", "committed-per-s", "changes"]
+    assert charts == [chart.id for chart in comparison.charts]
     assert ("Small", "Large") == comparison.material.layout.series.labels
     at_8 = [row for row in comparison.material.rows("changes", ()) if row["xl"] == "8"]
     # Pressure falls from 8/3 to 8/6 at load 8: success from 0.375 to 0.75, P95 from 1,100 to 700 ms.
     assert [("Large", pytest.approx(0.375), pytest.approx(700 / 1100))] == [
         (row["name"], row["success_rate_change"], row["commit_latency_p95_ms_change"]) for row in at_8
     ]
-
-
-def test_the_comparison_is_put_in_words(tmp_path):
-    report = make_report(write_synthetic(tmp_path, study("small"), study("large", capacity_per_s=6.0)))
-
-    assert "Large against Small, over 4 configurations in common" in report.comparison.paragraph
-    assert "to +37.5 points [+37.5, +37.5] (8 txns/s)" in report.comparison.paragraph
+    assert (
+        "Large against Small, over 4 configurations in common: P95 from \u00d7 0.357 [0.357, 0.357] (4 txns/s) to "
+        "\u00d7 0.875 [0.875, 0.875] (1 txns/s)"
+    ) in comparison.paragraph
+    assert "to +37.5 points [+37.5, +37.5] (8 txns/s)" in comparison.paragraph
     assert 5 == len(report.lines())
 
 

@@ -9,7 +9,7 @@ from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
-from endive.report.reading import open_analysis, refuse_two_models
+from endive.report.reading import open_analysis
 from endive.report.report import make_report
 from endive.results import MODEL_VERSION
 
@@ -35,6 +35,11 @@ def change_index(folder, **members):
     (folder / "analysis" / "index.json").write_bytes(sealed(index_of(folder) | members))
 
 
+def write_runs(folder, **columns):
+    (folder / "runs" / "study=two_protocols").mkdir(parents=True)
+    pq.write_table(pa.table(columns), folder / "runs" / "study=two_protocols" / "runs.parquet")
+
+
 def test_what_is_no_folder_of_an_analysis_says_how_to_get_one(folder, tmp_path):
     (tmp_path / "foreign").mkdir()
 
@@ -51,9 +56,7 @@ def test_what_is_no_folder_of_an_analysis_says_how_to_get_one(folder, tmp_path):
 
 def test_a_sweep_with_failures_only_says_why_the_first_failed(folder):
     shutil.rmtree(folder / "analysis")
-    place = folder / "runs" / "study=two_protocols"
-    place.mkdir(parents=True)
-    pq.write_table(pa.table({"status": ["failed", "failed"], "error": ["too many txns.", "x"]}), place / "runs.parquet")
+    write_runs(folder, status=["failed", "failed"], error=["too many txns.", "x"])
 
     assert (
         "All 2 runs in DIR failed, so there is nothing to report. The first one: too many txns. "
@@ -96,18 +99,12 @@ def test_studies_of_two_model_versions_are_not_put_side_by_side(folder, two_prot
         make_report(two_protocols, compare_with=folder)
 
 
-def test_studies_of_one_model_version_are(two_protocols):
-    assert None is refuse_two_models(open_analysis(two_protocols).studies * 2)
-
-
 def test_a_folder_swept_further_since_is_noted(folder):
-    (folder / "runs" / "study=two_protocols").mkdir(parents=True)
-    pq.write_table(pa.table({"run_id": ["later"]}), folder / "runs" / "study=two_protocols" / "runs.parquet")
+    write_runs(folder, run_id=["later"])
 
-    notes = open_analysis(folder).notes
+    (note,) = open_analysis(folder).notes
 
-    assert 1 == len(notes)
-    assert "swept further after this analysis (two_protocols)" in notes[0]
+    assert "swept further after this analysis (two_protocols)" in note
 
 
 def test_runs_that_are_missing_are_told_until_the_sweep_has_gone_on(folder):

@@ -1,7 +1,4 @@
-"""The server's routes: the page and its parts, and the questions it asks.
-
-Who is answered at all is decided in ``endive.explore.guard``, who works on a question in ``endive.explore.crew``.
-"""
+"""The server's routes: the page and its parts, and the questions it asks."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from endive import __version__
-from endive.answers.variation import Base
 from endive.errors import ConfigError, EndiveError, IntakeError
 from endive.explore.controls import all_keys, controls_of
 from endive.explore.crew import PATIENT, PROMPT, Crew
@@ -61,7 +57,7 @@ def make_app(
             app.state.crew.close()
 
     routes = [
-        Route("/", _page),
+        Route("/", _asset),
         Route("/vega.js", _vega),
         Route("/api/starts", _starts),
         Route("/api/open", _open, methods=["POST"]),
@@ -87,22 +83,11 @@ def make_app(
 # --- the page -----------------------------------------------------------------------------------------
 
 
-async def _page(request: Request) -> Response:
-    return _file("index.html")
-
-
 async def _asset(request: Request) -> Response:
-    name = request.path_params["name"]
-    return _file(name) if name in _assets() else PlainTextResponse("Not here.", status_code=404)
-
-
-@lru_cache(maxsize=1)
-def _assets() -> frozenset[str]:
-    return frozenset(path.name for path in PAGE.iterdir() if path.suffix in MEDIA)
-
-
-def _file(name: str) -> Response:
-    path = PAGE / name
+    name = request.path_params.get("name", "index.html")
+    path = next((path for path in PAGE.iterdir() if path.suffix in MEDIA and path.name == name), None)
+    if path is None:
+        return PlainTextResponse("Not here.", status_code=404)
     return Response(path.read_bytes(), media_type=MEDIA[path.suffix])
 
 
@@ -123,12 +108,14 @@ def event_text(event: dict[str, Any]) -> str:
     return f"data: {json.dumps(event, allow_nan=False, separators=(',', ':'))}\n\n"
 
 
-def stream(crew: Crew, client: str, *jobs: tuple[str, str, Any]) -> StreamingResponse:
+def _stream(request: Request, *jobs: tuple[str, str, Any]) -> StreamingResponse:
     """The events of a page's jobs (lane, name, payload), one after another; whoever stops reading cancels them."""
+    crew: Crew = request.app.state.crew
+    page = request.headers.get(PAGE_HEADER, "")[:PAGE_CHARACTERS_MAX]  # which each makes up when it is loaded
 
     async def events_of_jobs() -> AsyncIterator[str]:
         for lane, name, payload in jobs:
-            async with aclosing(crew.run(lane, name, payload, client)) as events:
+            async with aclosing(crew.run(lane, name, payload, page)) as events:
                 async for event in events:
                     yield event_text(event)
                     if event["type"] in ("failed", "refused"):
@@ -159,19 +146,13 @@ async def _open(request: Request) -> Response:
     """The controls of a start, and what can be taken of it as it is changed."""
     question = await _question(request)
     controls = controls_of(question.start.base)
-    opening: dict[str, Any] = {
-        "start": question.start.label,
-        "controls": [asdict(control) for control in controls],
-        "problems": [],
-    }
+    opening: dict[str, Any] = {"start": question.start.label, "controls": [asdict(control) for control in controls]}
     try:
         base = question.base()
     except ConfigError as error:
-        opening["problems"] = _place(question, error)
-    else:
-        opening |= reproduction_of(question, base)
-        opening["now"] = {control.key: control.value for control in controls_of(base)}
-    return JSONResponse(opening)
+        return JSONResponse({**opening, "problems": _place(question, error)})
+    now = {control.key: control.value for control in controls_of(base)}
+    return JSONResponse({**opening, "problems": [], **reproduction_of(question, base), "now": now})
 
 
 async def _ask(request: Request) -> Response:
@@ -181,27 +162,27 @@ async def _ask(request: Request) -> Response:
     except ConfigError as error:
         refusal = event_text({"type": "refused", "problems": _place(question, error)})
         return Response(refusal, media_type=EVENTS)
-    return stream(request.app.state.crew, _client(request), (PROMPT, "first", base), (PATIENT, "refine", base))
+    return _stream(request, (PROMPT, "first", base), (PATIENT, "refine", base))
 
 
 async def _curve(request: Request) -> Response:
-    return stream(request.app.state.crew, _client(request), (PATIENT, "curve", _along(await _question(request))))
+    return _stream(request, (PATIENT, "curve", await _along(request)))
 
 
 async def _report(request: Request) -> Response:
-    return stream(request.app.state.crew, _client(request), (PATIENT, "report", _along(await _question(request))))
+    return _stream(request, (PATIENT, "report", await _along(request)))
 
 
 async def _watch(request: Request) -> Response:
-    return stream(request.app.state.crew, _client(request), (PATIENT, "watch", (await _question(request)).base()))
+    return _stream(request, (PATIENT, "watch", (await _question(request)).base()))
 
 
 async def _compare(request: Request) -> Response:
     body = await _body(request)
     if not isinstance(body, dict) or not {"a", "b"} <= body.keys():
         raise ConfigError("A comparison needs two questions, a and b.")
-    bases: list[Base] = [read_question(body[side], request.app.state.starts).base() for side in ("a", "b")]
-    return stream(request.app.state.crew, _client(request), (PATIENT, "compare", (bases[0], bases[1])))
+    pinned, now = (read_question(body[side], request.app.state.starts).base() for side in ("a", "b"))
+    return _stream(request, (PATIENT, "compare", (pinned, now)))
 
 
 async def _study(request: Request) -> Response:
@@ -217,7 +198,8 @@ async def _study(request: Request) -> Response:
     return JSONResponse(await asyncio.to_thread(study.charts, roles, chosen))
 
 
-def _along(question: Question) -> Along:
+async def _along(request: Request) -> Along:
+    question = await _question(request)
     base = question.base()
     if question.vary is None:
         raise ConfigError("A curve needs a key to vary.")
@@ -234,11 +216,6 @@ async def _body(request: Request) -> Any:
     except IntakeError as error:
         is_other = not error.reason.startswith("is not JSON")
         raise ConfigError(str(error) if is_other else "The question is not JSON.") from None
-
-
-def _client(request: Request) -> str:
-    """Which page asks: a name that each makes up when it is loaded."""
-    return request.headers.get(PAGE_HEADER, "")[:PAGE_CHARACTERS_MAX]
 
 
 def _place(question: Question, error: ConfigError) -> list[dict[str, Any]]:

@@ -1,8 +1,5 @@
 """The report's charts as the live page draws them: specification and rows, and marks where a configuration stands now
-and where a limit was found.
-
-The charts are made in ``endive.report``.
-"""
+and where a limit was found."""
 
 from __future__ import annotations
 

@@ -45,11 +45,8 @@ class Control:
 @lru_cache(maxsize=1)
 def all_keys() -> tuple[tuple[str, str, str, str], ...]:
     """Every key of the schema: key, allowed values, default, meaning."""
-    keys = []
-    for section in reference():
-        if section.columns != KEY_COLUMNS or not section.title.startswith("["):
-            continue
-        keys += [tuple(cell.replace("`", "") for cell in row) for row in section.rows]
+    sections = [each for each in reference() if each.columns == KEY_COLUMNS and each.title.startswith("[")]
+    keys = [[cell.replace("`", "") for cell in row] for section in sections for row in section.rows]
     return tuple((row[0], row[1], row[2], row[3]) for row in keys)
 
 
@@ -67,11 +64,8 @@ def _said(key: str) -> tuple[str, str]:
 def controls_of(base: Base) -> list[Control]:
     """The handful that matters for a configuration, the ones of its sources first."""
     plain = base.config.to_dict()
-    controls: list[Control] = []
-    for source in plain["source"]:
-        controls += _of_source(source)
-    controls += _of_catalog(plain, base.document)
-    return [*controls, *_of_run(plain)]
+    sources = [control for source in plain["source"] for control in _of_source(source)]
+    return [*sources, *_of_catalog(plain, base.document), *_of_run(plain)]
 
 
 # --- sources ------------------------------------------------------------------------------------------
@@ -82,8 +76,7 @@ def _of_source(source: Mapping[str, Any]) -> Iterator[Control]:
     yield from _arrivals(source["arrivals"], f"{prefix}.arrivals", group)
     yield from _mean_of(source["runtime"], f"{prefix}.runtime", group, "Work before the commit")
     yield _slider(f"{prefix}.retry", "Retries", group, source["retry"], low=0, high=max(20, 2 * source["retry"]))
-    policy = f"{prefix}.retry_backoff.policy"
-    yield _choice(policy, "Backoff", group, source["retry_backoff"]["policy"])
+    yield _choice(f"{prefix}.retry_backoff.policy", "Backoff", group, source["retry_backoff"]["policy"])
     if "isolation" in source:
         yield _choice(f"{prefix}.isolation", "Isolation", group, source["isolation"])
     if "application_retries" in source:
@@ -94,23 +87,23 @@ def _of_source(source: Mapping[str, Any]) -> Iterator[Control]:
         yield _slider(f"{prefix}.real_conflict_probability", "Real conflicts", group, value, low=0.0, high=1.0)
 
 
+# Of each kind of arrivals: the key, its label and unit; a key without a unit is a whole number.
+_ARRIVALS: Final = {
+    "closed": (("clients", "Writers", ""),),
+    "poisson": (("per_s", "Txns per second", "/s"),),
+    "jobs": (("jobs", "Jobs", ""), ("period_ms", "One commit every", "ms")),
+    "periodic": (("period_ms", "One every", "ms"),),
+    "fixed": (("ms", "One every", "ms"),),
+    "lognormal": (("mean_ms", "One every (mean)", "ms"),),
+}
+
+
 def _arrivals(arrivals: Mapping[str, Any], key: str, group: str) -> Iterator[Control]:
-    match arrivals["kind"]:
-        case "closed":
-            yield _by_factors(f"{key}.clients", "Writers", group, arrivals["clients"], is_whole=True)
-            yield from _mean_of(arrivals["think_ms"], f"{key}.think_ms", group, "Pause between txns")
-        case "poisson":
-            rate = 1000.0 / arrivals["mean_ms"]
-            yield _by_factors(f"{key}.per_s", "Txns per second", group, rate, unit="/s")
-        case "jobs":
-            yield _by_factors(f"{key}.jobs", "Jobs", group, arrivals["jobs"], is_whole=True)
-            yield _by_factors(f"{key}.period_ms", "One commit every", group, arrivals["period_ms"], unit="ms")
-        case "periodic":
-            yield _by_factors(f"{key}.period_ms", "One every", group, arrivals["period_ms"], unit="ms")
-        case "fixed":
-            yield _by_factors(f"{key}.ms", "One every", group, arrivals["ms"], unit="ms")
-        case "lognormal":
-            yield _by_factors(f"{key}.mean_ms", "One every (mean)", group, arrivals["mean_ms"], unit="ms")
+    for name, label, unit in _ARRIVALS.get(arrivals["kind"], ()):
+        value = 1000.0 / arrivals["mean_ms"] if name == "per_s" else arrivals[name]
+        yield _by_factors(f"{key}.{name}", label, group, value, unit=unit, is_whole=not unit)
+    if arrivals["kind"] == "closed":
+        yield from _mean_of(arrivals["think_ms"], f"{key}.think_ms", group, "Pause between txns")
 
 
 def _mean_of(table: Any, key: str, group: str, label: str) -> Iterator[Control]:

@@ -134,26 +134,22 @@ class Crew:
         task.add_done_callback(self._tasks.discard)
 
     async def _hire(self, lane: str) -> None:
-        """Start a process beside the event loop, which goes on answering."""
+        """Start a process beside the event loop, which goes on answering; again after a while if it ends at once."""
         try:
             worker = await asyncio.to_thread(Worker, self._loop, lane)
         except (OSError, EOFError):  # whoever starts processes has ended, as with a signal to all of us
-            self._ended_early[lane] += 1
-            await self._hire_again(lane)
-            return
-        self._workers.add(worker)
-        if self._is_closed:
-            worker.end()
-        if await worker.events.get() is not None:  # it has the engine; to compile that may have taken minutes
-            self._ended_early[lane] = 0
-            self._idle[lane].append(worker)
-            self._hand_out(lane)
-            return
-        self._workers.discard(worker)
+            pass
+        else:
+            self._workers.add(worker)
+            if self._is_closed:
+                worker.end()
+            if await worker.events.get() is not None:  # it has the engine; to compile that may have taken minutes
+                self._ended_early[lane] = 0
+                self._idle[lane].append(worker)
+                self._hand_out(lane)
+                return
+            self._workers.discard(worker)
         self._ended_early[lane] += 1
-        await self._hire_again(lane)
-
-    async def _hire_again(self, lane: str) -> None:
         await asyncio.sleep(HIRE_AGAIN_S)
         if not self._is_closed:
             self._later(self._hire(lane))

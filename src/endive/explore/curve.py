@@ -1,7 +1,4 @@
-"""A configuration along one of its keys: the charts of the report, growing, with today's value and the limit on them.
-
-The limit is searched by ``endive.answers.limit``; the charts are made in ``endive.report``.
-"""
+"""A configuration along one of its keys: the charts of the report, growing, with the value of today and the limit."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from endive import __version__
 from endive.answers.limit import Limit, find_limit
 from endive.answers.variation import Base
 from endive.errors import ConfigError, ObjectiveError
@@ -18,6 +16,7 @@ from endive.explore.live_study import LiveStudy
 from endive.explore.runs import Events, IsCancelled, LateError, Watched, shortened
 from endive.report.page import render
 from endive.report.report import Report, Section
+from endive.results.provenance import MODEL_VERSION
 
 FACTORS: Final = (1.0, 2.0, 0.5, 4.0, 0.25, 8.0, 0.125)  # of today's value, in the order they are tried
 STEPS: Final = (1, 2, -1, 3, -2, 4, -3)  # of a small whole number, added to it
@@ -26,6 +25,10 @@ SEEDS: Final = (1, 2, 4)
 TXNS_MAX: Final = 30_000.0  # of one simulation
 SECONDS_MAX: Final = 45.0
 LIMIT_SEEDS_MAX: Final = 6
+NOTE: Final = (
+    "Made by endive explore. Figures are of all txns of all seeds together; intervals come from how seeds differ, so "
+    "one seed has none."
+)
 LIMIT_SIMULATIONS_MAX: Final = 160  # those of the curve included
 NO_TIME: Final = (
     "The search for the limit was stopped to leave time for other questions. On the command line: endive limit"
@@ -142,27 +145,30 @@ def _find_limit(progress: Progress, base: Base, key: str, replicator: Watched) -
 
 def _event(asked: Along, progress: Progress) -> dict[str, Any]:
     section = progress.study.section()
-    limit = progress.limit
-    is_curve = section.material.layout.x is not None
+    limit, x = progress.limit, section.material.layout.x
     return {
         "type": "curve",
         "stage": "done" if progress.is_done else "refined",
         "key": asked.key,
-        "name": section.material.layout.x.name if section.material.layout.x else asked.key,
+        "name": x.name if x else asked.key,
         "now": progress.now,
         "seeds": progress.seeds,
         "limit": None if limit is None else limit.sentence,
         "note": " ".join([progress.note, *(limit.notes if limit else ())]).strip(),
-        **section_event(section, progress.marks(section) if is_curve else ()),
+        **section_event(section, progress.marks(section) if x else ()),
     }
 
 
 def _report(progress: Progress) -> Report:
-    made = progress.study.report()
-    section = made.sections[0]
-    if section.material.layout.x is None:
-        return made
-    marks = progress.marks(section)
+    section = progress.study.section()
+    marks = progress.marks(section) if section.material.layout.x else ()
     charts = tuple(with_marks(chart, marks) if chart.id in ALONG else chart for chart in section.charts)
-    notes = [*made.notes, progress.note or (progress.limit.sentence if progress.limit else "")]
-    return replace(made, sections=(replace(section, charts=charts),), notes=tuple(note for note in notes if note))
+    found = progress.note or (progress.limit.sentence if progress.limit else "")
+    return Report(
+        title=progress.study.title,
+        notes=(NOTE, found) if found and section.material.layout.x else (NOTE,),
+        sections=(replace(section, charts=charts),),
+        comparison=None,
+        model_version=MODEL_VERSION,
+        version=__version__,
+    )

@@ -1,7 +1,4 @@
-"""An answer as the page reads it: verdict, one block per source, requests and price.
-
-Figures and words come from ``endive.answers`` and ``endive.objectives``.
-"""
+"""An answer as the page reads it: verdict, one block per source, requests and price."""
 
 from __future__ import annotations
 

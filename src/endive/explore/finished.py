@@ -14,7 +14,7 @@ from typing import Any, Final
 from endive.errors import ConfigError
 from endive.explore.charts import chart_event
 from endive.explore.starting_points import Start, start_from
-from endive.report.axes import Layout, choose_layout, make_axis
+from endive.report.axes import Axis, Layout, choose_layout, make_axis
 from endive.report.price import point_configs
 from endive.report.reading import Row, Study, open_analysis
 from endive.report.report import make_section
@@ -31,11 +31,6 @@ class Finished:
     study: Study
 
     @cached_property
-    def layout(self) -> Layout:
-        """Which axis goes where unless asked otherwise."""
-        return choose_layout(self.study)
-
-    @cached_property
     def _points(self) -> list[Row]:
         rows = self.study.rows("configurations", columns=["point", "scope", *self.study.axes])
         return sorted(rows, key=lambda row: int(row["point"]))
@@ -49,43 +44,44 @@ class Finished:
         """How ids of its points begin."""
         return f"point/{self.study.name}/"
 
+    @cached_property
+    def _axes(self) -> list[Axis]:
+        """The axes that were varied, in the order of the study."""
+        columns = {key: [row[key] for row in self._points] for key in self.study.axes}
+        return [make_axis(key, values) for key, values in columns.items() if len({repr(each) for each in values}) > 1]
+
     def label(self) -> dict[str, Any]:
         """What the page needs to offer axes, filters and points."""
-        axes = [make_axis(key, [row[key] for row in self._points]) for key in self._varied]
-        layout = self.layout
         return {
             "name": self.study.name,
             "title": self.study.title,
             "question": self.study.facts.get("question") or "",
-            "axes": [{"key": axis.key, "title": axis.title, "labels": list(axis.labels)} for axis in axes],
-            "roles": {role: None if (axis := getattr(layout, role)) is None else axis.key for role in ROLES},
+            "axes": [{"key": axis.key, "title": axis.title, "labels": list(axis.labels)} for axis in self._axes],
+            "roles": _roles(choose_layout(self.study)),
             "points": [
-                {"id": f"{self.place}{row['point']}", "labels": [axis.label(row[axis.key]) for axis in axes]}
+                {"id": f"{self.place}{row['point']}", "labels": [axis.label(row[axis.key]) for axis in self._axes]}
                 for row in self._points[:POINTS_MAX]
             ],
             "left_out": max(0, len(self._points) - POINTS_MAX),
         }
 
-    @property
-    def _varied(self) -> list[str]:
-        return [key for key in self.study.axes if len({repr(row[key]) for row in self._points}) > 1]
-
     def charts(self, roles: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
         """The report's charts with these axes in these roles, for the chosen values of the others."""
+        keys = [axis.key for axis in self._axes]
         for role, key in roles.items():
-            if role not in ROLES or (key is not None and key not in self._varied):
-                raise ConfigError(f"{role} = {key!r} is no axis of the study. Axes are: {', '.join(self._varied)}.")
+            if role not in ROLES or (key is not None and key not in keys):
+                raise ConfigError(f"{role} = {key!r} is no axis of the study. Axes are: {', '.join(keys)}.")
         asked = {**dict(self.study.facts.get("report") or {}), **{role: key for role, key in roles.items() if key}}
         section = make_section(replace(self.study, facts={**self.study.facts, "report": asked}))
         material = section.material
-        labels = {axis.key: axis.labels for axis in material.layout.axes}
-        selection = {str(key): str(label) for key, label in chosen.items() if label in labels.get(str(key), ())}
         layout = material.layout
+        labels = {axis.key: axis.labels for axis in layout.axes}
+        selection = {str(key): str(label) for key, label in chosen.items() if label in labels.get(str(key), ())}
         kept = {f"a{place}": selection[axis.key] for place, axis in enumerate(layout.axes) if axis.key in selection}
         return {
             "headline": section.answer.headline,
             "paragraph": section.answer.paragraph,
-            "roles": {role: None if (axis := getattr(layout, role)) is None else axis.key for role in ROLES},
+            "roles": _roles(layout),
             "axes": [axis.key for axis in layout.axes],
             "selection": {**material.selection, **selection},
             "held": selection,
@@ -98,14 +94,15 @@ class Finished:
         plain = self._configs.get(int(place)) if is_number else None
         if plain is None:
             return None
-        return start_from(plain, id=f"{self.place}{place}", title=self._title(int(place)), group="Points")
+        row = next((row for row in self._points if row["point"] == int(place)), None)
+        values = ", ".join(f"{axis.name} {axis.label(row[axis.key])}" for axis in self._axes) if row else ""
+        title = f"{self.study.title}: {values or f'point {int(place)}'}"
+        return start_from(plain, id=f"{self.place}{place}", title=title, group="Points")
 
-    def _title(self, number: int) -> str:
-        """What a point is called: the study, and its values."""
-        row = next((row for row in self._points if row["point"] == number), None)
-        axes = [make_axis(key, [point[key] for point in self._points]) for key in self._varied] if row else []
-        values = ", ".join(f"{axis.name} {axis.label(row[axis.key])}" for axis in axes if row)
-        return f"{self.study.title}: {values or f'point {number}'}"
+
+def _roles(layout: Layout) -> dict[str, str | None]:
+    """The key of the axis in each role."""
+    return {role: None if axis is None else axis.key for role, axis in zip(ROLES, layout.roles.values(), strict=True)}
 
 
 def _filter(event: dict[str, Any], kept: Mapping[str, str]) -> dict[str, Any]:

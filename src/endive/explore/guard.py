@@ -2,8 +2,7 @@
 
 Every request is checked before any route sees it: the Host header names this server (so a foreign name that resolves to
 127.0.0.1 is turned away), the Origin, where there is one, is this server, the address begins with the token that was
-printed at the start, and a body is small. What a question may hold is checked in ``endive.explore.page_question`` and
-``endive.explore.limits``.
+printed at the start, and a body is small.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What worker processes are asked: a first answer, a better one, a curve, a comparison, a stretch of a run, a report.
 
-Each asks between two simulations whether it is still wanted; where they run, and when they are cancelled, is
-``endive.explore.crew``'s.
+Each asks between two simulations whether it is still wanted.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from endive.config.slo import objective_of
 from endive.explore.curve import curve, report
 from endive.explore.figures import answer_event
 from endive.explore.runs import Events, IsCancelled, Watched, shortened
-from endive.explore.timeline.watch import watch
+from endive.explore.timeline import watch
 from endive.objectives.verdict_text import figure_text
 
 FIRST_TXNS: Final = 4_000  # of a first answer's only run
@@ -100,11 +99,4 @@ def _show(value: object) -> str:
     return "not given" if value is None else str(value)
 
 
-JOBS: Final[Mapping[str, Job]] = {
-    "first": first,
-    "refine": refine,
-    "curve": curve,
-    "compare": compare,
-    "watch": watch,
-    "report": report,
-}
+JOBS: Final[Mapping[str, Job]] = {job.__name__: job for job in (first, refine, curve, compare, watch, report)}

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from endive import __version__
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
@@ -23,7 +22,7 @@ from endive.objectives.names import ALL, KIND, SOURCE
 from endive.pipeline.analysis.verdicts import VERDICTS, figure_row, group_of, group_verdicts
 from endive.report.price import prices_of
 from endive.report.reading import Row, Study
-from endive.report.report import Report, Section, make_section
+from endive.report.report import Section, make_section
 from endive.results.provenance import MODEL_VERSION
 
 FIGURES: Final = {
@@ -36,10 +35,6 @@ FIGURES: Final = {
     "requests_per_committed_txn": "requests_per_commit",
 }
 LIVE: Final = "live"  # the name of the study
-NOTE: Final = (
-    "Made by endive explore. Figures are of all txns of all seeds together; intervals come from how seeds differ, so "
-    "one seed has none."
-)
 
 
 @dataclass
@@ -62,17 +57,6 @@ class LiveStudy:
         """The charts, as the report draws them."""
         prices = prices_of({number: config.to_dict() for number, (_, config) in self.points.items()})
         return make_section(self.study(), prices)
-
-    def report(self) -> Report:
-        """A page that needs nothing but itself."""
-        return Report(
-            title=self.title,
-            notes=(NOTE,),
-            sections=(self.section(),),
-            comparison=None,
-            model_version=MODEL_VERSION,
-            version=__version__,
-        )
 
     def study(self) -> Study:
         """As the report reads it."""
@@ -145,13 +129,9 @@ def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
 
 
 def _phases(figures: Mapping[str, Any]) -> list[Row]:
-    phases = {phase: ms for phase, ms in figures["phases_ms"].items() if ms is not None and phase != "runtime"}
-    whole = sum(phases.values())
-    return [
-        {"phase": phase, "mean_ms": ms, "mean_ms_ci95_low": None, "mean_ms_ci95_high": None, "share": ms / whole}
-        for phase, ms in phases.items()
-        if whole
-    ]
+    phases = {phase: ms for phase, ms in figures["phases_ms"].items() if ms and phase != "runtime"}
+    whole, unknown = sum(phases.values()), {"mean_ms_ci95_low": None, "mean_ms_ci95_high": None}
+    return [{"phase": phase, "mean_ms": ms, **unknown, "share": ms / whole} for phase, ms in phases.items()]
 
 
 def _requests(figures: Mapping[str, Any]) -> list[Row]:

@@ -53,25 +53,20 @@ class Question:
         return [key for key, text in self.changes.items() if text is None]
 
     def base(self) -> Base:
-        """The configuration, long enough to tell; ConfigError with every problem, those of limits and paths too."""
+        """The configuration; ConfigError with every problem, those of limits and paths too.
+
+        If no length is stated it gets one that can tell, as far as the page may simulate it, and says so.
+        """
         begun = self.start.base
         document = apply_overrides(_without(begun.document, self.left_out), self.values)
         refuse_paths(document, begun.document)  # before anything named in it is opened
         config = parse_config(document, source=begun.source)
         refuse_beyond_limits(config)
-        return _long_enough(Base(document, begun.source, config))
-
-    def settings(self) -> list[str]:
-        """The changes as options of the command line."""
-        return [f"{key}={_setting(value)}" for key, value in self.values.items()]
-
-
-def _long_enough(base: Base) -> Base:
-    """With a length that can tell, if none is stated and the page may simulate it; it says what was chosen."""
-    chosen, note = long_enough(base, objective_of(base.config), DURATION_MS_MAX)
-    if note is None or is_beyond_limits(chosen.config):
-        return base
-    return replace(chosen, notes=(note,))
+        base = Base(document, begun.source, config)
+        chosen, note = long_enough(base, objective_of(config), DURATION_MS_MAX)
+        if note is None or is_beyond_limits(chosen.config):
+            return base
+        return replace(chosen, notes=(note,))
 
 
 def read_question(body: object, starts: Starts) -> Question:
@@ -104,12 +99,6 @@ def problems_by_key(problems: Sequence[str], keys: Sequence[str]) -> list[dict[s
     return placed
 
 
-def _setting(value: Any) -> str:
-    text = value_text(value)
-    is_bare = isinstance(value, str) and value.replace("_", "").isalnum() and not value[0].isdigit()
-    return value if is_bare and value not in ("true", "false", "inf", "nan") else text
-
-
 def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     """A copy without these keys; one that is not there is no problem."""
     rest: dict[str, Any] = plain_copy(document)
@@ -131,33 +120,27 @@ def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]
 
 def reproduction_of(question: Question, base: Base) -> dict[str, Any]:
     """The file, and the shortest command that runs the same simulation."""
-    return {
-        "toml": f"# hash {base.config.config_hash()}\n{_download(base)}",
-        "file": FILE,
-        "hash": base.config.config_hash(),
-        "command": command_of(question, base),
-    }
+    config = base.config
+    digest = config.config_hash()
+    # Without the place where the server's own file wants its rows.
+    simulation = config.simulation.model_copy(update={"output_path": None})
+    toml = config.model_copy(update={"simulation": simulation}).to_toml()
+    return {"toml": f"# hash {digest}\n{toml}", "file": FILE, "hash": digest, "command": _command(question, digest)}
 
 
-def _download(base: Base) -> str:
-    """The configuration without the place where the server's own file wants its rows."""
-    simulation = base.config.simulation.model_copy(update={"output_path": None})
-    return base.config.model_copy(update={"simulation": simulation}).to_toml()
-
-
-def command_of(question: Question, base: Base) -> str:
+def _command(question: Question, digest: str) -> str:
     """With the file the server was started with if that gives the same, else with the download."""
-    file, sets = question.start.file, question.settings()
-    words = ["endive", "run", file or FILE]
-    if file is not None and not question.left_out and _is_same(file, sets, base):
-        words += [word for text in sets for word in ("--set", text)]
-    else:
-        words[2] = FILE
-    return shlex.join(words)
+    file, sets = question.start.file, [f"{key}={_setting(value)}" for key, value in question.values.items()]
+    if file is not None and not question.left_out:
+        try:
+            if load_simulation_config(file, sets).config_hash() == digest:
+                return shlex.join(["endive", "run", file, *(word for text in sets for word in ("--set", text))])
+        except EndiveError:
+            pass
+    return shlex.join(["endive", "run", FILE])
 
 
-def _is_same(file: str, sets: list[str], base: Base) -> bool:
-    try:
-        return load_simulation_config(file, sets).config_hash() == base.config.config_hash()
-    except EndiveError:
-        return False
+def _setting(value: Any) -> str:
+    """A value as the command line reads it; words need no quotes."""
+    is_bare = isinstance(value, str) and value.replace("_", "").isalnum() and not value[0].isdigit()
+    return value if is_bare and value not in ("true", "false", "inf", "nan") else value_text(value)

@@ -1,7 +1,4 @@
-"""Runs that stop when nobody waits for them any more, and shorter versions of a configuration.
-
-What is run with it is decided in ``endive.explore.jobs``.
-"""
+"""Runs that stop when nobody waits for them any more, and shorter versions of a configuration."""
 
 from __future__ import annotations
 

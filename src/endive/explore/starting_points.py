@@ -61,8 +61,7 @@ def all_starts(file: Path | None) -> dict[str, Start]:
     """The list, the named file first."""
     starts = [] if file is None else [start_of(file, group="Your file")]
     starts += [start_of(path, group="To begin with", prefix="built-in/") for path in sorted(BUILT_IN.glob("*.toml"))]
-    starts += list(_of_experiments())
-    starts += list(_of_recipes())
+    starts += [*_of_experiments(), *_of_recipes()]
     return {start.id: start for start in starts}
 
 
@@ -160,12 +159,9 @@ def _base(document: Mapping[str, Any], source: str = "<start>") -> Base:
         if "retry_backoff" not in shared:
             del resolved["default"]["retry_backoff"]  # what the protocol chooses
         plain["source"] = [resolved["default"]]
-        plain["transaction"] = {key: value for key, value in shared.items() if not _is_of_sources(key)}
+        own = (*SourceKeys.model_fields, "inter_arrival", "ntable")
+        plain["transaction"] = {key: value for key, value in shared.items() if key not in own}
     return Base(plain, source, parse_config(plain, source=source))
-
-
-def _is_of_sources(key: str) -> bool:
-    return key in SourceKeys.model_fields or key in ("inter_arrival", "ntable")
 
 
 def _share(document: dict[str, Any], sources: list[dict[str, Any]]) -> None:

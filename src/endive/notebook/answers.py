@@ -1,7 +1,4 @@
-"""The questions as functions: ``endive.limit``, ``advise``, ``explain``, ``compare``; and runs with several seeds.
-
-This file wraps the answers in values that show themselves; the answers live in ``endive.answers``.
-"""
+"""The questions as functions: ``endive.limit``, ``advise``, ``explain``, ``compare``; and runs with several seeds."""
 
 from __future__ import annotations
 

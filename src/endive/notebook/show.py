@@ -1,7 +1,4 @@
-"""Answers as text and as HTML, for the ``repr`` of a value.
-
-What an answer says comes from ``endive.answers``.
-"""
+"""Answers as text and as HTML, for the ``repr`` of a value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``endive.simulate``: one run that shows itself, or several with their doubt.
-
-Runs with several seeds and the other questions live in ``endive.notebook.answers``.
-"""
+"""``endive.simulate``: one run that shows itself, or several with their doubt."""
 
 from __future__ import annotations
 

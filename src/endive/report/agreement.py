@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import vl_convert
 
+from endive.report.charts.chart import layer, quantity
+
 _RIGHT: Final = "#1a7f37"
 _WRONG: Final = "#cf222e"
 _EXPECTED: Final = "#57606a"
@@ -29,33 +31,21 @@ def agreement_chart(figure: Any) -> dict[str, Any]:
     """The plot as a Vega-Lite document."""
     right, wrong = f"{figure.actual_label}, right", f"{figure.actual_label}, wrong"
     rows = [{**asdict(point), "verdict": right if _is_right(point) else wrong} for point in figure.points]
-    axis = {"grid": False, "tickCount": 5}
-    kind = {"type": "quantitative"}
-    x = {"field": "x", **kind, "title": figure.x_title, "scale": _scale(figure.is_x_log), "axis": axis}
-    y = {**kind, "title": figure.y_title, "scale": _scale(figure.is_y_log)}
-    labels = [figure.expected_label, right, wrong]
+    x = quantity("x", figure.x_title, scale=_scale(figure.is_x_log), axis={"grid": False, "tickCount": 5})
+
+    def of_figure(name: str) -> dict[str, Any]:
+        return quantity(name, figure.y_title, scale=_scale(figure.is_y_log))
 
     def of_verdicts(*looks: str) -> dict[str, Any]:
-        scale = {"domain": labels, "range": list(looks)}
+        scale = {"domain": [figure.expected_label, right, wrong], "range": list(looks)}
         return {"field": "verdict", "type": "nominal", "scale": scale, "legend": {"title": None, "orient": "top"}}
 
-    band = {
-        "mark": {"type": "area", "color": _BAND, "opacity": 0.8, "interpolate": "linear"},
-        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
-    }
-    line = {
-        "mark": {"type": "line", "color": _EXPECTED, "strokeWidth": 1.5, "point": {"color": _EXPECTED, "size": 18}},
-        "encoding": {"x": x, "y": {**y, "field": "expected"}},
-    }
-    marks = {
-        "mark": {"type": "point", "filled": False, "size": 60, "strokeWidth": 2},
-        "encoding": {
-            "x": x,
-            "y": {**y, "field": "actual"},
-            "color": of_verdicts(_EXPECTED, _RIGHT, _WRONG),
-            "shape": of_verdicts("circle", "circle", "cross"),
-        },
-    }
+    ends = {"x": x, "y": of_figure("low"), "y2": {"field": "high"}}
+    band = layer("area", ends, color=_BAND, opacity=0.8, interpolate="linear")
+    dots = {"color": _EXPECTED, "size": 18}
+    line = layer("line", {"x": x, "y": of_figure("expected")}, color=_EXPECTED, strokeWidth=1.5, point=dots)
+    looks = {"color": of_verdicts(_EXPECTED, _RIGHT, _WRONG), "shape": of_verdicts("circle", "circle", "cross")}
+    marks = layer("point", {"x": x, "y": of_figure("actual"), **looks}, filled=False, size=60, strokeWidth=2)
     panels = list(dict.fromkeys(point.panel for point in figure.points))
     return {
         "title": figure.title,

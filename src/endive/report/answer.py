@@ -1,8 +1,7 @@
 """The answer to a study in plain words, made from its numbers.
 
 Where the objective is met, what misses it and why, the most that got through and what it cost. Every number comes from
-the analysis, with its interval where it has one. How numbers are written is said by ``endive.report.words``, and who is
-asked about by ``endive.report.question``.
+the analysis, with its interval where it has one.
 """
 
 from __future__ import annotations

@@ -89,10 +89,14 @@ class Layout:
     is_load: bool  # whether x is the load
 
     @property
+    def roles(self) -> dict[str, Axis | None]:
+        """The axis that gives a row of a chart its label along the page, in the legend and above panels."""
+        return {"xl": self.x, "s": self.series, "f": self.panel}
+
+    @property
     def others(self) -> tuple[Axis, ...]:
         """Axes that need a selector in every chart."""
-        placed = {axis.key for axis in (self.x, self.series, self.panel) if axis is not None}
-        return tuple(axis for axis in self.axes if axis.key not in placed)
+        return tuple(axis for axis in self.axes if axis not in self.roles.values())
 
 
 def choose_layout(study: Study) -> Layout:

@@ -1,7 +1,4 @@
-"""The warnings of an analysis, in words, one entry per kind.
-
-What deserves a warning was decided by the analysis.
-"""
+"""The warnings of an analysis, in words, one entry per kind."""
 
 from __future__ import annotations
 

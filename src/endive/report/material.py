@@ -71,10 +71,6 @@ class Material:
         rows = self.study.rows(table, scope=question.scope)
         return [row for row in rows if row["name"] == question.name]
 
-    def subject_figures(self, figures: Sequence[str]) -> list[Row]:
-        """Rows of the table ``figures`` about those txns, of these figures only."""
-        return self.study.figure_rows(figures, self.question.scope, self.question.name)
-
     @property
     def whose(self) -> str:
         """Whose txns charts are about, as part of a title; nothing if they are about all."""
@@ -151,30 +147,28 @@ def prepare(study: Study, bands: str = CONFIDENCE) -> Material:
     rows = [row for row in material.subject_rows() if row["success_rate"] is not None or row["offered_per_s"]]
     extra = [metric for metric in asked_metrics(study) if metric not in FIGURES]
     _add_metrics(material, rows, extra)
-    for row in rows:
-        row["success_label"] = success_label(row)
-        row["missed"] = row["meets_objective"] is False
     material.selection = _first_selection(layout, points, rows)
-    shown_columns = [column for figure in (*FIGURES, *extra) for column in with_ends(figure)]
-    material.add(
-        "configurations",
-        rows if bands == CONFIDENCE else [_with_deviations(row, (*FIGURES, *extra)) for row in rows],
-        ["seeds", "missed", "misses", "success_label", *dict.fromkeys(shown_columns)],
-    )
+    figures = (*FIGURES, *extra)
+    drawn = []
+    for row in rows:
+        judged = {"success_label": success_label(row), "missed": row["meets_objective"] is False}
+        drawn.append({**row, **judged, **({} if bands == CONFIDENCE else _deviations(row, figures))})
+    columns = dict.fromkeys(column for figure in figures for column in with_ends(figure))
+    material.add("configurations", drawn, ["seeds", "missed", "misses", "success_label", *columns])
     return material
 
 
-def _with_deviations(row: Row, figures: Sequence[str]) -> Row:
-    """The same row with bands of one standard deviation over seeds, as the experiment plan draws them."""
-    banded = dict(row)
+def _deviations(row: Row, figures: Sequence[str]) -> Row:
+    """Bands of one standard deviation over seeds, as the experiment plan draws them."""
+    bands: Row = {}
     for figure in figures:
         mean, deviation = row.get(figure), row.get(f"{figure}_stddev")
-        _, low, high = with_ends(figure)
-        banded[low] = banded[high] = None
+        ends = (None, None)
         if mean is not None and deviation is not None:
             most = 1.0 if figure in PERCENT_FIGURES else math.inf
-            banded[low], banded[high] = max(0.0, mean - deviation), min(most, mean + deviation)
-    return banded
+            ends = (max(0.0, mean - deviation), min(most, mean + deviation))
+        bands |= dict(zip(with_ends(figure)[1:], ends, strict=True))
+    return bands
 
 
 def with_ends(figure: str) -> tuple[str, str, str]:
@@ -301,28 +295,24 @@ def success_label(row: Row) -> str | None:
 
 def _first_selection(layout: Layout, points: Points, rows: Sequence[Row]) -> dict[str, str]:
     """For every axis the value shown first: where the grid is fullest, and at the first load that is too much."""
-    keys = [axis.key for axis in layout.axes if layout.x is None or axis.key != layout.x.key]
+    x = layout.x
+    keys = [axis.key for axis in layout.axes if axis is not x]
     combinations = Counter(tuple(points.labels[key][place] for key in keys) for place in range(len(points.numbers)))
-    fullest = max(combinations, key=lambda labels: combinations[labels]) if combinations else ()
+    fullest = max(combinations, key=lambda labels: combinations[labels], default=())
     selection = dict(zip(keys, fullest, strict=False))
-    if layout.x is not None:
-        selection[layout.x.key] = _first_overload(layout.x, points, rows)
+    if x is not None:
+        place_of = points.index()
+        missed = {points.labels[x.key][place_of[row["point"]]] for row in rows if row["meets_objective"] is False}
+        selection[x.key] = next((label for label in x.labels if label in missed), x.labels[-1])
     return selection
-
-
-def _first_overload(x: Axis, points: Points, rows: Sequence[Row]) -> str:
-    place_of = points.index()
-    low = {points.labels[x.key][place_of[row["point"]]] for row in rows if row["meets_objective"] is False}
-    return next((label for label in x.labels if label in low), x.labels[-1])
 
 
 def _add_metrics(material: Material, rows: Sequence[Row], metrics: Sequence[str]) -> None:
     """Columns for figures that only the long table has."""
     by_point: dict[Any, Row] = {row["point"]: row for row in rows}
-    for figure in material.subject_figures(metrics) if metrics else ():
-        row = by_point.get(figure["point"])
-        if row is not None:
-            name = figure["figure"]
-            row[name] = figure["mean"]
-            row[f"{name}_ci95_low"], row[f"{name}_ci95_high"] = figure["ci95_low"], figure["ci95_high"]
-            row[f"{name}_stddev"] = figure["stddev"]
+    for figure in (
+        material.study.figure_rows(metrics, material.question.scope, material.question.name) if metrics else ()
+    ):
+        name, row = figure["figure"], by_point.get(figure["point"], {})
+        row[name] = figure["mean"]
+        row |= {f"{name}_{part}": figure[part] for part in ("ci95_low", "ci95_high", "stddev")}

@@ -1,6 +1,6 @@
 """The page of an observed table: commits over time, kinds, gaps, writers, manifest growth.
 
-One HTML file without a script; the charts are pictures inside it. What was seen comes from ``endive.observation``.
+One HTML file without a script; the charts are pictures inside it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from endive.observation.fitting.findings import manifest_growth, per_interval
 from endive.observation.history import TableHistory
+from endive.report.charts.chart import Spec, layer, quantity
 from endive.report.charts.chart_files import to_svg
 
 _STYLE: Final = (Path(__file__).parent / "assets" / "page.css").read_text(encoding="utf-8")
@@ -24,7 +25,7 @@ def observed_page(history: TableHistory, seen: Mapping[str, Any]) -> str:
     """The whole page."""
     charts = [
         ("Commits per hour", _commits(history)),
-        ("Gaps between commits of one source", _gaps(history, seen)),
+        ("Gaps between commits of one source", _gaps(seen)),
         ("Manifests", _manifests(history)),
     ]
     figures = [
@@ -71,17 +72,19 @@ def _list(title: str, lines: Sequence[str]) -> str:
     return f'<div class="cautions"><h3>{escape(title)}</h3><ul>{items}</ul></div>'
 
 
+_HEADINGS: Final = (
+    "source",
+    "engine",
+    "commits",
+    "operations",
+    "arrivals",
+    "gap P50 s",
+    "files per commit",
+    "attempts > 1",
+)
+
+
 def _sources(sources: Sequence[Mapping[str, Any]]) -> str:
-    headings = (
-        "source",
-        "engine",
-        "commits",
-        "operations",
-        "arrivals",
-        "gap P50 s",
-        "files per commit",
-        "attempts > 1",
-    )
     rows = []
     for source in sources:
         gaps, files, attempts = source["gaps_ms"], source["files_per_commit"], source["attempts"]
@@ -98,52 +101,38 @@ def _sources(sources: Sequence[Mapping[str, Any]]) -> str:
             "-" if not known else f"{100.0 * more / known:.1f} %",
         )
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{heading}</th>" for heading in headings)
+    head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
     return f"<h2>Sources</h2><table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _spec(values: Sequence[Mapping[str, Any]], mark: Any, encoding: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "$schema": _SCHEMA,
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "background": "white",
-        "data": {"values": list(values)},
-        "mark": mark,
-        "encoding": dict(encoding),
-    }
+def _spec(values: Sequence[Mapping[str, Any]], drawn: Spec) -> Spec:
+    size = {"width": _WIDTH, "height": _HEIGHT, "background": "white"}
+    return {"$schema": _SCHEMA, **size, "data": {"values": list(values)}, **drawn}
 
 
-def _commits(history: TableHistory) -> dict[str, Any]:
-    time = {"field": "time", "type": "temporal", "title": "time (UTC)", "scale": {"type": "utc"}}
-    rate = {"field": "per_hour", "type": "quantitative", "title": "commits per hour"}
-    return _spec(
-        per_interval(history),
-        {"type": "line", "interpolate": "step-after", "point": True},
-        {"x": time, "y": rate, "color": {"field": "operation", "type": "nominal", "title": None}},
-    )
+_TIME: Final[Spec] = {"field": "time", "type": "temporal", "title": "time (UTC)", "scale": {"type": "utc"}}
 
 
-def _gaps(history: TableHistory, seen: Mapping[str, Any]) -> dict[str, Any] | None:
+def _commits(history: TableHistory) -> Spec:
+    operation = {"field": "operation", "type": "nominal", "title": None}
+    encoding = {"x": _TIME, "y": quantity("per_hour", "commits per hour"), "color": operation}
+    return _spec(per_interval(history), layer("line", encoding, interpolate="step-after", point=True))
+
+
+def _gaps(seen: Mapping[str, Any]) -> Spec | None:
     values = [
         {"source": source["name"], "quantile": key, "seconds": max(gap, 1e-3) / 1000.0}
         for source in seen["sources"]
         for key, gap in (source["gaps_ms"] or {}).items()
         if key != "mean"
     ]
-    if not values:
-        return None
-    x = {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "gap in seconds: P50, P95, P99"}
+    x = quantity("seconds", scale={"type": "log"}, title="gap in seconds: P50, P95, P99")
     y = {"field": "source", "type": "nominal", "title": None}
-    return _spec(
-        values, {"type": "point", "filled": True, "size": 70}, {"x": x, "y": y, "shape": {"field": "quantile"}}
-    )
+    encoding = {"x": x, "y": y, "shape": {"field": "quantile"}}
+    return _spec(values, layer("point", encoding, filled=True, size=70)) if values else None
 
 
-def _manifests(history: TableHistory) -> dict[str, Any] | None:
+def _manifests(history: TableHistory) -> Spec | None:
     values = manifest_growth(history)
-    if len(values) < 2:
-        return None
-    time = {"field": "time", "type": "temporal", "title": "time (UTC)", "scale": {"type": "utc"}}
-    count = {"field": "manifests", "type": "quantitative", "title": "manifests after the commit"}
-    return _spec(values, {"type": "line", "point": True}, {"x": time, "y": count})
+    encoding = {"x": _TIME, "y": quantity("manifests", "manifests after the commit")}
+    return _spec(values, layer("line", encoding, point=True)) if len(values) > 1 else None

@@ -1,7 +1,6 @@
 """The page: one HTML file that needs nothing but itself.
 
-Style, data, Vega's bundle and the script that draws are inlined. What the page says comes from
-``endive.report.report``.
+Style, data, Vega's bundle and the script that draws are inlined.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from typing import Any, Final
 
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.seal import sealed_page
-from endive.report.answer import HEADINGS
+from endive.report.answer import HEADINGS, Answer
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
-from endive.report.charts.chart import CONFIG, Chart, Legend, Omission, Variant
+from endive.report.charts.chart import CONFIG, Chart, Legend, Mark, Variant
 from endive.report.charts.chart_rows import pack_columns
 from endive.report.charts.chart_script import bundle
 from endive.report.comparison import Comparison
@@ -63,9 +62,9 @@ def render(report: Report) -> str:
         f'<svg width="0" height="0" class="defs" aria-hidden="true"><defs>{HATCH}</defs></svg>',
         _header(report),
         '<main id="main" tabindex="-1">',
-        '<noscript><p class="note">The charts and tables of this page are drawn by a script, which is switched off '
-        "here. The "
-        "answers below do not need it; the tables are also in the folder <code>analysis</code>.</p></noscript>",
+        '<noscript><p class="note">The charts and tables of this page are drawn by a script, which is switched '
+        "off here. The answers below do not need it; the tables are also in the folder <code>analysis</code>.</p>"
+        "</noscript>",
         *(f'<p class="note">{escape(note)}</p>' for note in report.notes),
         *sections,
         "</main>",
@@ -92,14 +91,11 @@ def study_data(material: Material, charts: Sequence[Chart]) -> dict[str, Any]:
     """What the script needs of one study."""
     axes = material.layout.axes
     index = {axis.key: place for place, axis in enumerate(axes)}
-    role = {
-        name: None if axis is None else index[axis.key]
-        for name, axis in (("xl", material.layout.x), ("s", material.layout.series), ("f", material.layout.panel))
-    }
+    roles = {name: None if axis is None else index[axis.key] for name, axis in material.layout.roles.items()}
     used = {chart.dataset for chart in charts}
     return {
         "axes": [{"key": axis.key, "title": axis.title, "labels": list(axis.labels)} for axis in axes],
-        "roles": role,
+        "roles": roles,
         "selection": [material.selection[axis.key] for axis in axes],
         "points": material.points.to_json(),
         "datasets": {name: pack_columns(columns) for name, columns in material.datasets.items() if name in used},
@@ -166,38 +162,43 @@ def _header(report: Report) -> str:
 def _section(index: int, section: Section, report: Report) -> str:
     material = section.material
     facts = material.study.facts
-    parts = [f'<section class="study" id="study-{index}" data-study="{index}" aria-labelledby="study-{index}-title">']
     hidden = ' class="only-alone"' if len(report.sections) == 1 else ""
-    parts.append(f'<h2 id="study-{index}-title"{hidden}>{escape(material.study.title)}</h2>')
+    parts = [
+        f'<section class="study" id="study-{index}" data-study="{index}" aria-labelledby="study-{index}-title">',
+        f'<h2 id="study-{index}-title"{hidden}>{escape(material.study.title)}</h2>',
+    ]
     if facts.get("question"):
         parts.append(f'<p class="question">{escape(facts["question"])}</p>')
-    parts.append(_answer(index, section))
+    parts.append(_answer(section.answer))
     if facts.get("look_for"):
         parts.append(f'<p class="look"><b>What to look for:</b> {escape(facts["look_for"])}.</p>')
-    parts.extend(_cautions(section.cautions))
-    parts.extend(_simulated(material))
-    parts.append(_controls(index, material))
-    parts.extend(_figures(index, section.charts, material))
-    parts.extend(_omissions(section.omissions))
-    parts.append("</section>")
-    return "\n".join(parts)
+    if section.cautions:
+        parts += [
+            '<div class="cautions" role="note" aria-label="Warnings"><h3>Read with care</h3><ul>',
+            *map(_caution, section.cautions),
+            "</ul></div>",
+        ]
+    parts += [*_simulated(material), _controls(index, material), *_figures(index, section.charts, material)]
+    if section.omissions:
+        reasons = [f"<li><b>{escape(one.title)}:</b> {escape(one.why)}</li>" for one in section.omissions]
+        parts += ['<div class="left-out"><h3>Not drawn</h3><ul>', *reasons, "</ul></div>"]
+    return "\n".join([*parts, "</section>"])
 
 
-def _answer(index: int, section: Section) -> str:
-    answer = section.answer
+def _answer(answer: Answer) -> str:
     text = f"<strong>{escape(answer.headline)}</strong> {escape(answer.paragraph)}"
     body = f'<div class="answer"><h3>The answer</h3><p>{text}</p>'
     if answer.rows:
-        body += _table(HEADINGS, answer.rows[:_CURVES_SHOWN], "Loads that hold and loads that do not")
-        if len(answer.rows) > _CURVES_SHOWN:
-            rest = _table(HEADINGS, answer.rows[_CURVES_SHOWN:], "The other configurations")
-            body += f"<details><summary>{len(answer.rows) - _CURVES_SHOWN:,} more</summary>{rest}</details>"
+        body += _table(answer.rows[:_CURVES_SHOWN], "Loads that hold and loads that do not")
+    if len(answer.rows) > _CURVES_SHOWN:
+        rest = _table(answer.rows[_CURVES_SHOWN:], "The other configurations")
+        body += f"<details><summary>{len(answer.rows) - _CURVES_SHOWN:,} more</summary>{rest}</details>"
     note = f"{answer.scale} Means over seeds; in brackets, 95 % intervals."
     return f'{body}<p class="small">{escape(note.strip())}</p></div>'
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
+def _table(rows: Sequence[Sequence[str]], caption: str) -> str:
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in HEADINGS)
     body = "".join(
         f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
         for row in rows
@@ -209,19 +210,14 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str)
     )
 
 
-def _cautions(found: Sequence[Caution]) -> Iterator[str]:
-    if not found:
-        return
-    yield '<div class="cautions" role="note" aria-label="Warnings"><h3>Read with care</h3><ul>'
-    for caution in found:
-        places = ""
-        if caution.places:
-            items = "".join(f"<li>{escape(place)}</li>" for place in caution.places)
-            more = f"<li>and {caution.more:,} more, in warnings.md</li>" if caution.more else ""
-            places = f"<details><summary>Where</summary><ul>{items}{more}</ul></details>"
-        words = f"<b>{escape(caution.name)}.</b> {escape(caution.text)}"
-        yield f'<li data-warning="{escape(caution.kind)}">{words}{places}</li>'
-    yield "</ul></div>"
+def _caution(caution: Caution) -> str:
+    places = ""
+    if caution.places:
+        items = "".join(f"<li>{escape(place)}</li>" for place in caution.places)
+        more = f"<li>and {caution.more:,} more, in warnings.md</li>" if caution.more else ""
+        places = f"<details><summary>Where</summary><ul>{items}{more}</ul></details>"
+    words = f"<b>{escape(caution.name)}.</b> {escape(caution.text)}"
+    return f'<li data-warning="{escape(caution.kind)}">{words}{places}</li>'
 
 
 def _simulated(material: Material) -> Iterator[str]:
@@ -238,12 +234,9 @@ def _simulated(material: Material) -> Iterator[str]:
 
 def _controls(index: int, material: Material) -> str:
     """Selectors of the axes that every chart has to hold fixed."""
-    others = material.layout.others
-    if not others:
-        return ""
-    selects = "".join(_select(index, material, axis, "page") for axis in others)
-    name = "Which configurations are drawn"
-    return f'<div class="bar" role="group" aria-label="{name}"><span>Drawn for</span>{selects}</div>'
+    selects = "".join(_select(index, material, axis, "page") for axis in material.layout.others)
+    bar = '<div class="bar" role="group" aria-label="Which configurations are drawn"><span>Drawn for</span>'
+    return f"{bar}{selects}</div>" if selects else ""
 
 
 def _select(index: int, material: Material, axis: Axis, where: str) -> str:
@@ -253,10 +246,9 @@ def _select(index: int, material: Material, axis: Axis, where: str) -> str:
         f'<option value="{escape(label)}"{" selected" if label == first else ""}>{escape(label)}</option>'
         for label in axis.labels
     )
-    name = f"{axis.title}, {where}"
     return (
-        f"<label>{escape(axis.title)} "
-        f'<select data-study="{index}" data-axis="{place}" aria-label="{escape(name)}">{options}</select></label>'
+        f'<label>{escape(axis.title)} <select data-study="{index}" data-axis="{place}" '
+        f'aria-label="{escape(f"{axis.title}, {where}")}">{options}</select></label>'
     )
 
 
@@ -268,48 +260,39 @@ def _figures(index: int, charts: Sequence[Chart], material: Material) -> Iterato
 
 
 def _figure(index: int, place: int, chart: Chart, material: Material) -> str:
-    name = f"chart-{index}-{chart.id}"
-    fixed = {axis.key for axis in material.layout.others}
-    controls = [
-        _select(index, material, axis, chart.title)
-        for axis in material.layout.axes
-        if axis.key in chart.selected and axis.key not in fixed
-    ]
+    title = escape(chart.title)
+    controls = ""
     if len(chart.variants) > 1:
-        options = "".join(
-            f'<option value="{number}">{escape(variant.label)}</option>'
-            for number, variant in enumerate(chart.variants)
-        )
-        controls.insert(
-            0,
-            f'<label>Show <select data-variant aria-label="Figure, {escape(chart.title)}">{options}</select></label>',
-        )
-    tools = f'<div class="tools">{"".join(controls)}</div>' if controls else ""
+        labels = enumerate(variant.label for variant in chart.variants)
+        options = "".join(f'<option value="{number}">{escape(label)}</option>' for number, label in labels)
+        controls = f'<label>Show <select data-variant aria-label="Figure, {title}">{options}</select></label>'
+    for axis in material.layout.axes:
+        if axis.key in chart.selected and axis not in material.layout.others:
+            controls += _select(index, material, axis, chart.title)
+    tools = f'<div class="tools">{controls}</div>' if controls else ""
     legend = _legend(chart.legend) if chart.legend is not None else ""
     return (
-        f'<figure id="{name}" data-study="{index}" data-chart="{place}">'
-        f"<figcaption><h3>{escape(chart.title)}</h3><p>{escape(chart.reading)}</p></figcaption>{tools}{legend}"
+        f'<figure id="chart-{index}-{chart.id}" data-study="{index}" data-chart="{place}">'
+        f"<figcaption><h3>{title}</h3><p>{escape(chart.reading)}</p></figcaption>{tools}{legend}"
         f'<div class="plot" role="img" aria-label="{escape(chart.alt)}" style="min-height:{chart.height_px}px"></div>'
         '<p class="empty" hidden>No configuration of the study has this combination.</p>'
         '<div class="data"><details><summary>Data as a table</summary><div class="scroll" tabindex="0" role="region" '
-        f'aria-label="Data of {escape(chart.title)}"></div></details>'
-        f'<button type="button" data-csv aria-label="Download the data of {escape(chart.title)} as CSV">Download '
-        f"CSV</button></div>"
+        f'aria-label="Data of {title}"></div></details>'
+        f'<button type="button" data-csv aria-label="Download the data of {title} as CSV">Download CSV</button></div>'
         "</figure>"
     )
 
 
 def legend_html(legend: Legend) -> str:
     """Entries with the look of each, for a page that has no switches."""
-    items = (f"<li>{_swatch(mark.colour, mark.dash, mark.shape)}{escape(mark.label)}</li>" for mark in legend.marks)
+    items = (f"<li>{_swatch(mark)}{escape(mark.label)}</li>" for mark in legend.marks)
     return f"<ul>{''.join(items)}</ul>"
 
 
 def _legend(legend: Legend) -> str:
     """Entries that switch what they name off and on."""
     items = "".join(
-        f'<li><button type="button" aria-pressed="true" '
-        f'data-entry="{escape(mark.label)}">{_swatch(mark.colour, mark.dash, mark.shape)}'
+        f'<li><button type="button" aria-pressed="true" data-entry="{escape(mark.label)}">{_swatch(mark)}'
         f"{escape(mark.label)}</button></li>"
         for mark in legend.marks
     )
@@ -330,22 +313,14 @@ _SHAPES: Final = {
 }
 
 
-def _swatch(colour: str, dash: Sequence[int], shape: str) -> str:
-    if not shape:
-        inner = f'<rect x="9" y="1" width="12" height="12" rx="2" fill="{colour}"/>'
+def _swatch(mark: Mark) -> str:
+    if not mark.shape:
+        inner = f'<rect x="9" y="1" width="12" height="12" rx="2" fill="{mark.colour}"/>'
     else:
-        dashes = "" if tuple(dash) == (1, 0) else f' stroke-dasharray="{" ".join(map(str, dash))}"'
-        inner = f'<path d="M0 7H30" stroke="{colour}" stroke-width="2"{dashes}/><g fill="{colour}">{_SHAPES[shape]}</g>'
+        dashes = "" if mark.dash == (1, 0) else f' stroke-dasharray="{" ".join(map(str, mark.dash))}"'
+        line = f'<path d="M0 7H30" stroke="{mark.colour}" stroke-width="2"{dashes}/>'
+        inner = f'{line}<g fill="{mark.colour}">{_SHAPES[mark.shape]}</g>'
     return f'<svg viewBox="0 0 30 14" width="30" height="14" aria-hidden="true">{inner}</svg>'
-
-
-def _omissions(found: Sequence[Omission]) -> Iterator[str]:
-    if not found:
-        return
-    yield '<div class="left-out"><h3>Not drawn</h3><ul>'
-    for omission in found:
-        yield f"<li><b>{escape(omission.title)}:</b> {escape(omission.why)}</li>"
-    yield "</ul></div>"
 
 
 def _comparison(report: Report, comparison: Comparison) -> str:
@@ -365,8 +340,7 @@ def _footer(report: Report) -> str:
     seeds = "95 % intervals are two-sided, of the mean over seeds, by Student's t; with few seeds they are wide."
     return (
         f"<footer><p>{count_words(runs, 'run')} of Endive {escape(report.version)}, model version "
-        f"{report.model_version}. {seeds} "
-        "A txn counts if it was submitted in the window between warm-up and cool-down. Every number of this page "
-        "stands in the "
-        "folder <code>analysis</code>, as Parquet, CSV and Markdown.</p></footer>"
+        f"{report.model_version}. {seeds} A txn counts if it was submitted in the window between warm-up and "
+        "cool-down. Every number of this page stands in the folder <code>analysis</code>, as Parquet, CSV and Markdown."
+        "</p></footer>"
     )

@@ -1,8 +1,4 @@
-"""The question of a study: who it is about, what is asked, and how far a configuration is from it.
-
-Whether a configuration meets it was decided by the analysis (``endive.pipeline.analysis.verdicts``); whole sentences
-are ``endive.report.answer``'s.
-"""
+"""The question of a study: who it is about, what is asked, and how far a configuration is from it."""
 
 from __future__ import annotations
 

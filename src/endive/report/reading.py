@@ -128,8 +128,7 @@ def refuse_two_models(studies: Sequence[Study]) -> None:
         which = "; ".join(f"{study.folder}: version {study.model_version}" for study in studies)
         raise OutputError(
             f"These studies were simulated by model versions {' and '.join(map(str, versions))} ({which}), whose "
-            f"numbers "
-            "cannot be compared. Sweep the older one again into a new folder, and analyse it."
+            "numbers cannot be compared. Sweep the older one again into a new folder, and analyse it."
         )
 
 

@@ -18,7 +18,6 @@ from endive.report.charts.stacks import aborts, phases, requests
 from endive.report.comparison import Comparison, compare
 from endive.report.material import CONFIDENCE, FRESHNESS, LATENCIES, Material, asked_metrics, prepare
 from endive.report.price import Prices, find_prices
-from endive.report.question import Question
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
 from endive.report.words import figure_words
 
@@ -92,13 +91,16 @@ def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None, ba
 def make_section(study: Study, prices: Prices | None = None, bands: str = CONFIDENCE) -> Section:
     """All charts of one study, or the reason there is none; prices come from its folder unless they are given."""
     material = prepare(study, bands)
-    drawn: list[Chart | Omission] = [
-        Omission(title="All charts", why="no run of this study succeeded and measured a txn.")
-    ]
-    if any(value for value in material.values("configurations", "offered_per_s")):
+    drawn: list[Chart | Omission] = []
+    if any(material.values("configurations", "offered_per_s")):
         drawn = _draw(material, prices or find_prices(study))
+    else:
+        drawn.append(Omission(title="All charts", why="no run of this study succeeded and measured a txn."))
     charts = [chart for chart in drawn if isinstance(chart, Chart)]
-    first = _first_chart(material.question)
+    question = material.question
+    first = next((chart for words, chart in _ANSWERING if words in question.objective.text), "")
+    if question.is_of_each_source and question.success_min is not None:
+        first = "by-source"  # a curve of each: one of all hides a source at 0 %
     return Section(
         material=material,
         answer=answer(material),
@@ -106,13 +108,6 @@ def make_section(study: Study, prices: Prices | None = None, bands: str = CONFID
         charts=tuple(sorted(charts, key=lambda chart: chart.id != first)),
         omissions=tuple(chart for chart in drawn if isinstance(chart, Omission)),
     )
-
-
-def _first_chart(question: Question) -> str:
-    """The chart that answers; if each source is asked about, a curve of each: one of all hides a source at 0 %."""
-    if question.is_of_each_source and question.success_min is not None:
-        return "by-source"
-    return next((chart for words, chart in _ANSWERING if words in question.objective.text), "")
 
 
 def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
@@ -126,12 +121,15 @@ def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
     first = next((metric for metric in asked if metric in LATENCIES), "commit_latency_p95_ms")
     order = (first, *(figure for figure in LATENCIES if figure != first))
     timed = "From the start of the first attempt to the answer of the last, of txns that committed."
+    least = min(material.values("configurations", "success_rate"), default=1.0)
+    if least <= 0.995:
+        timed += f" Of some configurations up to {100 * (1 - least):.0f} % did not, and are missing here."
     shared = f"Committed txns as a share of those that committed or aborted.{asked_for}"
     aged = "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time."
     curves: list[tuple[str, str, Sequence[str], str]] = [
         ("success", "Success", ["success_rate"], shared),
         ("throughput", "Throughput", ["committed_per_s"], f"Commits over the length of the window.{offered}"),
-        ("latency", "Commit latency", order, f"{timed}{_missing(material)}"),
+        ("latency", "Commit latency", order, timed),
     ]
     if any(material.values("configurations", figure) for figure in FRESHNESS):
         is_asked = any(material.question.freshness_max(figure) is not None for figure in FRESHNESS)
@@ -159,17 +157,7 @@ def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
     ]
 
 
-def _missing(material: Material) -> str:
-    """How many txns have no latency because they did not commit, where that is most."""
-    shares = material.values("configurations", "success_rate")
-    if not shares or min(shares) > 0.995:
-        return ""
-    return f" Of some configurations up to {100 * (1 - min(shares)):.0f} % did not, and are missing here."
-
-
 def _title(analyses: Sequence[Analysis], studies: Sequence[Study]) -> str:
-    if len(studies) == 1:
-        return studies[0].title
-    if len(studies) == 2:
-        return f"{studies[0].title} and {studies[1].title}"
+    if len(studies) < 3:
+        return " and ".join(study.title for study in studies)
     return f"{len(studies)} studies in {analyses[0].folder.resolve().name}"

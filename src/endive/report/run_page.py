@@ -1,11 +1,11 @@
 """The page of one run: what became of every source, its latencies, its phases, its attempts, and commits over time.
 
-One HTML file without a script; the charts are pictures inside it. Pages of studies are ``endive.report.page``'s.
+One HTML file without a script; the charts are pictures inside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -39,7 +39,7 @@ from endive.report.charts.run_chart import (
 )
 from endive.report.words import number, percent, show
 from endive.results.folder import CONFIG_FILE, SUMMARY_FILE, TRANSACTIONS_FILE
-from endive.results.freshness import Ages, ages_at, ages_of
+from endive.results.freshness import Ages, Stream, ages_at, ages_of
 from endive.results.window import Window
 from endive.workload.streams import streams_of
 
@@ -119,23 +119,23 @@ def _counts(block: Mapping[str, Any]) -> str:
     return ", ".join([f"{txns['committed']:,} of {ended:,} committed", *aborted])
 
 
-def _late_by(block: Mapping[str, Any]) -> str:
-    late_ms = (block.get("freshness_ms") or {}).get("p95")
-    return "-" if late_ms is None else duration_text(late_ms)
-
-
 def _table(summary: Mapping[str, Any]) -> str:
-    has_streams = any(_late_by(block) != "-" for block in summary["by_source"].values())
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(_counts(block))}</td><td>{percent(block["success_rate"])}'
-        f"</td><td>{show('committed_per_s', block['committed_per_s'])}</td>"
-        + "".join(f"<td>{number(block['commit_latency_ms'][part])}</td>" for part in ("p50", "p95", "p99"))
-        + (f"<td>{_late_by(block)}</td>" if has_streams else "")
-        + "</tr>"
-        for name, block in summary["by_source"].items()
-    )
+    blocks = summary["by_source"]
+    late_ms: dict[str, Any] = {name: (block.get("freshness_ms") or {}).get("p95") for name, block in blocks.items()}
+    late = {name: "-" if ms is None else duration_text(ms) for name, ms in late_ms.items()}
     heads = ["source", "txns", "success", "commits", "P50 (ms)", "P95 (ms)", "P99 (ms)"]
+    has_streams = any(text != "-" for text in late.values())
     heads += ["data late by, P95"] * has_streams
+    rows = ""
+    for name, block in blocks.items():
+        cells = [
+            escape(_counts(block)),
+            percent(block["success_rate"]),
+            show("committed_per_s", block["committed_per_s"]),
+        ]
+        cells += [number(block["commit_latency_ms"][part]) for part in ("p50", "p95", "p99")]
+        cells += [late[name]] * has_streams
+        rows += f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return f"<table><caption>Every source</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -170,24 +170,25 @@ def ages_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Ages]:
     """How late the data of every stream are."""
     times = config.simulation
     window = Window.of_ms(duration_ms=times.duration_ms, warmup_ms=times.warmup_ms, cooldown_ms=times.cooldown_ms)
-    ages = {}
-    for stream in streams_of(config):
-        name = config.sources[stream.source].name
-        ages[name] = ages_of(stream, window, txns.filter(pc.equal(txns["source"], name)))
-    return ages
+    return {name: ages_of(stream, window, own) for name, stream, own in _streams(config, txns)}
 
 
 def late_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Late]:
     """The same at moments of the whole run, from the first to the last."""
     moments_us = np.linspace(0.0, config.simulation.duration_ms * 1000.0, MOMENTS + 1).astype(np.int64)[1:]
     late = {}
-    for stream in streams_of(config):
-        name = config.sources[stream.source].name
+    for name, stream, own in _streams(config, txns):
         there_us = moments_us[moments_us > stream.start_us]
         if len(there_us):
-            ages_us = ages_at(stream, txns.filter(pc.equal(txns["source"], name)), there_us)
-            late[name] = Late(there_us, ages_us, stream.bound_us)
+            late[name] = Late(there_us, ages_at(stream, own, there_us), stream.bound_us)
     return late
+
+
+def _streams(config: SimulationConfig, txns: pa.Table) -> Iterator[tuple[str, Stream, pa.Table]]:
+    """Every stream with its name and its own txns."""
+    for stream in streams_of(config):
+        name = config.sources[stream.source].name
+        yield name, stream, txns.filter(pc.equal(txns["source"], name))
 
 
 def _charts(summary: Mapping[str, Any], config: SimulationConfig, txns: pa.Table) -> list[tuple[str, str, Spec]]:
@@ -196,33 +197,22 @@ def _charts(summary: Mapping[str, Any], config: SimulationConfig, txns: pa.Table
     counted = in_window(txns, window)
     phases = {name: block["phases_ms"] for name, block in summary["by_source"].items()}
     is_bounded = any(stream.bound_us is not None for stream in streams_of(config))
+    ages = "The share of time in which the newest data a reader sees were no older"
+    worst = "The age of the newest data a reader sees, of the job that is furthest behind and of the middle one."
+    bins = f"Commits of each source in {BINS} bins of time, warm-up and cool-down included."
+    tries = "How many attempts txns needed, as a share of those of their source that ended."
+    latencies = "The share of committed txns of each source that were faster."
+    parts = "Mean time of a committed txn in each phase of its commit."
     charts = [
-        (
-            "How long commits take",
-            "The share of committed txns of each source that were faster.",
-            latency_spec(counted, names),
-        ),
-        (
-            "Commits over simulated time",
-            f"Commits of each source in {BINS} bins of time, warm-up and cool-down included.",
-            time_spec(txns, names, float(window["duration_ms"])),
-        ),
+        ("How long commits take", latencies, latency_spec(counted, names)),
+        ("Commits over simulated time", bins, time_spec(txns, names, float(window["duration_ms"]))),
         (
             "How late data are",
-            "The share of time in which the newest data a reader sees were no older"
-            + ("; dashed, what is asked for." if is_bounded else "."),
+            f"{ages}; dashed, what is asked for." if is_bounded else f"{ages}.",
             freshness_spec(ages_by_source(config, txns)),
         ),
-        (
-            "How late data are, over simulated time",
-            "The age of the newest data a reader sees, of the job that is furthest behind and of the middle one.",
-            lateness_spec(late_by_source(config, txns)),
-        ),
-        (
-            "Attempts",
-            "How many attempts txns needed, as a share of those of their source that ended.",
-            attempt_spec(counted, names),
-        ),
-        ("Where commit time goes", "Mean time of a committed txn in each phase of its commit.", phase_spec(phases)),
+        ("How late data are, over simulated time", worst, lateness_spec(late_by_source(config, txns))),
+        ("Attempts", tries, attempt_spec(counted, names)),
+        ("Where commit time goes", parts, phase_spec(phases)),
     ]
     return [chart for chart in charts if chart[2]["data"]["values"]]

@@ -1,7 +1,4 @@
-"""What was simulated: everything a reader needs to check an answer, or to make it again.
-
-How it looks is ``endive.report.page``'s.
-"""
+"""What was simulated: everything a reader needs to check an answer, or to make it again."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from endive.report.words import count_words, join_words, number
 
 _VALUES_TOLD: Final = 12
 _SOURCE_FIRST: Final = ("arrivals", "operation_types", "runtime", "retry", "retry_backoff")
-_LEFT_OUT: Final = ("name",)
 
 Line = tuple[str, str]
 
@@ -52,26 +48,19 @@ def _lines(study: Study, layout: Layout, kept: Mapping[str, Any]) -> Iterator[Li
     yield "catalog", _list_words(config["catalog"])
     yield "table", _list_words(config["table"])
     for source in config["source"]:
-        yield f"source {source['name']}", _source(source)
+        order = dict.fromkeys(key for key in (*_SOURCE_FIRST, *source) if key in source and key != "name")
+        yield f"source {source['name']}", _list_words({key: source[key] for key in order})
     times = config["simulation"]
     start, end = times["warmup_ms"], times["duration_ms"] - times["cooldown_ms"]
-    yield (
-        "simulated time",
-        f"{duration_text(times['duration_ms'])}; txns submitted from {duration_text(start)} to {duration_text(end)} "
-        "count",
-    )
-    yield "seeds", f"{count_words(len(kept['seeds']), 'seed')}: {_ends(kept['seeds'])}"
-    runs = (
-        f"{count_words(int(study.facts['runs']), 'run')} of {count_words(int(study.facts['points']), 'configuration')}"
-    )
-    yield "runs", runs
+    begin, until = duration_text(start), duration_text(end)
+    yield "simulated time", f"{duration_text(times['duration_ms'])}; txns submitted from {begin} to {until} count"
+    seeds = kept["seeds"]
+    listed = ", ".join(map(str, seeds)) if len(seeds) <= _VALUES_TOLD else f"{seeds[0]} to {seeds[-1]}"
+    yield "seeds", f"{count_words(len(seeds), 'seed')}: {listed}"
+    points = count_words(int(study.facts["points"]), "configuration")
+    yield "runs", f"{count_words(int(study.facts['runs']), 'run')} of {points}"
     yield "model version, first configuration", f"{study.model_version}, {kept['config_hash']}"
     yield "command", f"endive study {study.folder.name}/studies/{study.name}.toml"
-
-
-def _source(source: Mapping[str, Any]) -> str:
-    order = [*(key for key in _SOURCE_FIRST if key in source), *(key for key in source if key not in _SOURCE_FIRST)]
-    return _list_words({key: source[key] for key in order if key not in _LEFT_OUT})
 
 
 def _list_words(table: Mapping[str, Any]) -> str:
@@ -87,7 +76,3 @@ def _known(figures: list[Mapping[str, Any]]) -> str:
         text = f"{figure['of']} {figure['object']} {figure['operation']} ({number(figure['mean_ms'])} ms)"
         levels.setdefault(figure["known"], []).append(text.replace("_", " "))
     return "; ".join(f"{level}: {join_words(texts)}" for level, texts in levels.items())
-
-
-def _ends(seeds: list[int]) -> str:
-    return ", ".join(map(str, seeds)) if len(seeds) <= _VALUES_TOLD else f"{seeds[0]} to {seeds[-1]}"

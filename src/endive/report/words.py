@@ -1,7 +1,4 @@
-"""Names, units and numbers as a reader says them.
-
-Whole sentences are ``endive.report.answer``'s.
-"""
+"""Names, units and numbers as a reader says them."""
 
 from __future__ import annotations
 

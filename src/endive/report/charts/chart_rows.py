@@ -31,9 +31,8 @@ class Points:
 
     def row(self, place: int) -> Row:
         """What a chart may use of a point."""
-        layout = self.layout
-        row: Row = {f"a{i}": self.labels[axis.key][place] for i, axis in enumerate(layout.axes)}
-        for name, axis in (("xl", layout.x), ("s", layout.series), ("f", layout.panel)):
+        row: Row = {f"a{i}": self.labels[axis.key][place] for i, axis in enumerate(self.layout.axes)}
+        for name, axis in self.layout.roles.items():
             row[name] = "all" if axis is None else self.labels[axis.key][place]
         row["x"] = self.x[place]
         return row

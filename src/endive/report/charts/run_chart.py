@@ -1,7 +1,4 @@
-"""Pictures of one run: latencies, commits over time, attempts and phases, source by source.
-
-Charts of studies are elsewhere in this package.
-"""
+"""Pictures of one run: latencies, commits over time, attempts and phases, source by source."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stacked charts: where commit time goes, which requests a commit takes, what they cost, why txns abort.
-
-Prices come from ``endive.report.price``.
-"""
+"""Stacked charts: where commit time goes, which requests a commit takes, what they cost, why txns abort."""
 
 from __future__ import annotations
 
