@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from endive.answers.length import long_enough
 from endive.answers.variation import RATE_KEY, Base
 from endive.config import load_simulation_config, parse_config, parse_overrides
 from endive.config.reading.overrides import apply_overrides, plain_copy, split_key
-from endive.config.slo import objective_of
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError, EndiveError
 from endive.explore.limits import CHANGES_MAX, DURATION_MS_MAX, is_beyond_limits, refuse_beyond_limits, refuse_paths
@@ -59,19 +58,13 @@ class Question:
         refuse_paths(document, begun.document)  # before anything named in it is opened
         config = parse_config(document, source=begun.source)
         refuse_beyond_limits(config)
-        return _long_enough(Base(document, begun.source, config))
+        base = Base(document, begun.source, config)
+        longer = long_enough(base, longest_ms=DURATION_MS_MAX)
+        return base if is_beyond_limits(longer.config) else longer
 
     def settings(self) -> list[str]:
         """The changes as options of the command line."""
         return [f"{key}={_setting(value)}" for key, value in self.values.items()]
-
-
-def _long_enough(base: Base) -> Base:
-    """With a length that can tell, if none is stated and the page may simulate it; it says what was chosen."""
-    chosen, note = long_enough(base, objective_of(base.config), DURATION_MS_MAX)
-    if note is None or is_beyond_limits(chosen.config):
-        return base
-    return replace(chosen, notes=(note,))
 
 
 def read_question(body: object, starts: Starts) -> Question:

@@ -102,9 +102,8 @@ def simulate(
 
     Without ``seeds`` the result is that of one run; its intervals come from more, which are made when it is shown.
     """
-    base = base_of(config).varied(overrides or {})
-    base, chosen = long_enough(base, objective_of(base.config, slo))
-    resolved, notes = base.config, () if chosen is None else (chosen,)
+    base = long_enough(base_of(config).varied(overrides or {}), slo)
+    resolved, notes = base.config, base.notes
     if seed is not None:
         resolved = resolved.with_seed(seed)
     objective = objective_of(resolved, slo)

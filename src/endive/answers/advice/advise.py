@@ -117,8 +117,8 @@ def advise_on(
     replicator: Replicator | None = None,
 ) -> Advised:
     """Try the levers and rank them: what meets the objective first, and of that what takes the least."""
+    base = long_enough(base, slo)
     objective = objective_of(base.config, slo)
-    base, note = long_enough(base, objective)
     changes = changes_of(base, levers, with_hypothetical=with_hypothetical)
     if not changes:
         raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
@@ -140,7 +140,7 @@ def advise_on(
             advice=_rank(_choose_shown(asked, _rank(told))),
             simulations=running.simulations,
             seeds=seeds,
-            caveats=(*([] if note is None else [note]), *caveats_of(base.config, asked.before, running)),
+            caveats=(*base.notes, *caveats_of(base.config, asked.before, running)),
         )
 
 
