@@ -122,8 +122,7 @@ def find_limit(
 def _caveats(search: Search, value: float) -> tuple[str, ...]:
     """What the answer hinges on, at the value it names."""
     config = search.config_of(value)
-    first, count = config.simulation.seed, search.points[value].seeds
-    samples = search.replicator.samples(config, range(first, first + count))
+    samples = search.replicator.take(config, search.points[value].seeds)
     return caveats_of(config, samples, None if search.is_spent else search.replicator)
 
 

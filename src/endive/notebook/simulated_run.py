@@ -109,9 +109,8 @@ def simulate(
     objective = objective_of(resolved, slo)
     name = resolved.experiment.label or "run"
     if seeds is not None:
-        first = resolved.simulation.seed
         with Replicator() as replicator:
-            samples = replicator.samples(resolved, range(first, first + seeds))
+            samples = replicator.take(resolved, seeds)
             caveats = caveats_of(resolved, samples, replicator)
         return Runs(RunAnswer(resolved, tuple(samples), objective, name, notes, caveats))
     sink = SampleSink(resolved)

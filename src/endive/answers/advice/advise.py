@@ -151,7 +151,7 @@ class _Asked:
         self.base, self.slo, self.replicator = base, slo, replicator
         first = base.config.simulation.seed
         self.seeds = range(first, first + count)
-        self.before = replicator.samples(base.config, self.seeds)
+        self.before = replicator.take(base.config, count)
         part = judge_samples(objective_of(base.config, slo), self.before).decisive[0]
         is_upward = (part.comparison.sign[0] == ">") != isinstance(part.comparison.left, Constant)
         self.subject, self.sign = part.subject, 1.0 if is_upward else -1.0
@@ -180,8 +180,7 @@ class _Asked:
         )
 
     def samples(self, config: SimulationConfig, count: int | None = None) -> list[Sample]:
-        first = self.seeds[0]
-        return self.replicator.samples(config, range(first, first + (count or len(self.seeds))))
+        return self.replicator.take(config, count or len(self.seeds))
 
 
 # --- the smallest step --------------------------------------------------------------------------------
