@@ -314,7 +314,7 @@ STATISTICS: Final = (
     (
         "stated duration is lengthened",
         _ANSWERS + "length.py",
-        "    if is_stated(config):\n        return base, None",
+        "    if is_stated(config):\n        return base\n",
         "",
         ENOUGH,
     ),

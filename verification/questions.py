@@ -99,7 +99,7 @@ def check_figures(
     replicator: Replicator, base: Base, question: dict[str, Any], answers: Sequence[dict[str, Any]]
 ) -> tuple[int, int, list[str], str]:
     """Figures of ``run``, and its verdict, which may not be sure of the opposite."""
-    base, _ = long_enough(base, objective_of(base.config))
+    base = long_enough(base)
     samples = replicator.samples(base.config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
     verdict = judge_samples(objective_of(base.config), samples)
     held = of = 0

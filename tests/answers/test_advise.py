@@ -232,7 +232,7 @@ def test_a_price_counts_the_stores_requests_and_not_those_of_a_catalog_server():
 
 def test_what_helps_is_shown_and_the_rest_is_not():
     """Where the objective is missed by far, retries help; where it is met as it is, nothing is worth a row."""
-    levers = ("retries", "kept", "tables", "merging")
+    levers = ("retries", "kept", "tables", "isolation", "restarts")
     missed, met = (advised(f"writers.success_rate >= {share} %", levers) for share in (99.9, 1))
 
     assert missed.helpful

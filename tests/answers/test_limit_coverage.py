@@ -46,11 +46,11 @@ class Drawn:
         self.levels, self.search, self.hits = LEVELS[case], search, {}
         self.draws = np.random.default_rng([7, search]).random(100)
 
-    def samples(self, config, seeds):
+    def take(self, config, count):
         if config.value not in self.hits:
             levels = np.clip(self.levels(config.value, self.draws), 0.0, 1.0)
             self.hits[config.value] = np.random.default_rng([8, self.search, config.value]).binomial(TXNS, levels)
-        return [SimpleNamespace(n_txns=TXNS, hits=int(self.hits[config.value][seed])) for seed in seeds]
+        return [SimpleNamespace(n_txns=TXNS, hits=int(self.hits[config.value][seed])) for seed in range(1, 1 + count)]
 
 
 class Values:

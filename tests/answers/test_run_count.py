@@ -85,15 +85,15 @@ def base(arrivals, **sections):
 
 
 def chosen(asked, slo=None):
-    found, note = long_enough(asked, objective_of(asked.config, slo))
-    return found.config.simulation.duration_ms / HOUR, note
+    found = long_enough(asked, slo)
+    return found.config.simulation.duration_ms / HOUR, next(iter(found.notes), None)
 
 
 def test_a_stated_duration_is_kept():
     asked = base({"kind": "periodic", "period_ms": "1d"}, simulation={"duration_ms": "1h"})
 
     assert (1.0, None) == chosen(asked)
-    assert [asked] == ever_longer(asked, objective_of(asked.config))
+    assert [asked] == ever_longer(asked)
 
 
 def test_an_hour_that_tells_is_kept():
@@ -134,6 +134,6 @@ def test_a_run_is_never_longer_than_its_txns_allow():
 
 def test_a_search_may_go_on_with_longer_runs_if_no_duration_is_stated():
     asked = base({"kind": "poisson", "per_s": 1.0})
-    longer = ever_longer(asked, objective_of(asked.config))
+    longer = ever_longer(asked)
 
     assert [1.0, 6.0, 36.0] == [each.config.simulation.duration_ms / HOUR for each in longer]

@@ -179,8 +179,7 @@ def _of_unsaid(config: SimulationConfig, samples: Sequence[Sample], replicator: 
     for text, names, worst, words in rows:
         extent, weight = "", 1.0
         if text is not None and replicator is not None and worst is not None:
-            seeds = range(worst.simulation.seed, worst.simulation.seed + MEETING_RUNS)
-            extent, weight = _extent(names, samples, replicator.samples(worst, seeds))
+            extent, weight = _extent(names, samples, replicator.take(worst, MEETING_RUNS))
         if text is not None:
             caveats.append(Caveat(text, weight, f"{words}: {extent}." if extent else ""))
     return caveats

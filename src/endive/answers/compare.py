@@ -121,12 +121,11 @@ def compare_configs(
 
 def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seeds: int | None = None) -> Comparison:
     """The same with runs long enough for the side that needs more, unless a side says how long its runs are."""
-    sides = [long_enough(side, objective_of(side.config)) for side in (a, b)]
-    longest, note = max(sides, key=lambda side: side[0].config.simulation.duration_ms)
+    longest = max((long_enough(side) for side in (a, b)), key=lambda side: side.config.simulation.duration_ms)
     length = {"simulation.duration_ms": longest.config.simulation.duration_ms}
-    ours, theirs = (side if note is None or is_stated(side.config) else side.varied(length) for side in (a, b))
+    ours, theirs = (side if not longest.notes or is_stated(side.config) else side.varied(length) for side in (a, b))
     comparison = compare_configs(ours.config, theirs.config, names=names, seeds=seeds)
-    return comparison if note is None else replace(comparison, notes=(*comparison.notes, note))
+    return replace(comparison, notes=(*comparison.notes, *longest.notes))
 
 
 def difference_of(

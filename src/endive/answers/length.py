@@ -6,11 +6,13 @@ from the objective alone, so the same configuration always gets the same run.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from endive.answers.run_count import RUNS
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
+from endive.config.slo import objective_of
 from endive.objectives import Objective, Subject, duration_text
 from endive.objectives.certainty import txns_to_tell
 from endive.objectives.fields import DURATION, SHARE
@@ -35,27 +37,28 @@ def is_stated(config: SimulationConfig) -> bool:
     return "duration_ms" in config.simulation.model_fields_set
 
 
-def long_enough(base: Base, objective: Objective, longest_ms: float = LENGTHS_MS[-1]) -> tuple[Base, str | None]:
-    """The configuration with runs as long as they need to be, and what was chosen; as it is if it says so itself."""
+def long_enough(base: Base, slo: str | None = None, longest_ms: float = LENGTHS_MS[-1]) -> Base:
+    """The configuration with runs as long as they need to be, and a note of it; as it is if it says so itself."""
     config = base.config
     if is_stated(config):
-        return base, None
+        return base
     rates = {name: txns / config.simulation.duration_ms for name, txns in expected_by_source(config).items()}
-    needs = _needs(config, objective, rates)
+    needs = _needs(config, objective_of(config, slo), rates)
     rarest = max(needs, key=lambda name: needs[name], default="")
     margins_ms = config.simulation.warmup_ms + config.simulation.cooldown_ms
     if not needs or needs[rarest] <= config.simulation.duration_ms - margins_ms:
-        return base, None
+        return base
     cap_ms = min(longest_ms, TXNS_MAX / max(sum(rates.values()), 1e-12))
     allowed = [length for length in LENGTHS_MS if length <= cap_ms] or [config.simulation.duration_ms]
     chosen = next((length for length in allowed if length - 2 * margins_ms >= needs[rarest]), allowed[-1])
     if chosen <= config.simulation.duration_ms:
-        return base, None
+        return base
     txns = sum(rates.values()) * chosen
-    return base.varied({"simulation.duration_ms": chosen}), (
+    note = (
         f"simulation.duration_ms is not given, so a run is {duration_text(chosen)} long, about {txns:,.0f} txns: in "
         f"less, {rarest} has too few to tell. Give it to choose yourself.{_growing(config, chosen)}"
     )
+    return replace(base.varied({"simulation.duration_ms": chosen}), notes=(note,))
 
 
 def _growing(config: SimulationConfig, length_ms: float) -> str:
@@ -69,9 +72,9 @@ def _growing(config: SimulationConfig, length_ms: float) -> str:
     )
 
 
-def ever_longer(base: Base, objective: Objective) -> list[Base]:
+def ever_longer(base: Base, slo: str | None = None) -> list[Base]:
     """The configuration with runs that are long enough, and with ever longer ones unless it says how long."""
-    first, _ = long_enough(base, objective)
+    first = long_enough(base, slo)
     if is_stated(base.config):
         return [first]
     duration_ms = first.config.simulation.duration_ms
@@ -83,20 +86,14 @@ def _needs(config: SimulationConfig, objective: Objective, rates: dict[str, floa
     arrivals = arrivals_by_source(config)
     needs = {name: ARRIVALS_PER_RUN * config.simulation.duration_ms / arrivals[name] for name in rates if rates[name]}
     for comparison in comparisons(objective.tree):
-        subject = _subject(comparison)
+        subject = next(side.of for side in (comparison.left, comparison.right) if not isinstance(side, Constant))
+        assert isinstance(subject, Subject)
         rate = _rate(config, subject, rates)
         txns = SPARE * _txns(comparison, subject) / RUNS
         if rate and txns:
             name = subject.name or "the whole run"
             needs[name] = max(needs.get(name, ARRIVALS_PER_RUN / rate), txns / rate)
     return needs
-
-
-def _subject(comparison: Comparison) -> Subject:
-    sides = [side.of for side in (comparison.left, comparison.right) if not isinstance(side, Constant)]
-    subject = sides[0]
-    assert isinstance(subject, Subject)
-    return subject
 
 
 def _txns(comparison: Comparison, subject: Subject) -> float:

@@ -96,8 +96,7 @@ def find_limit(
     is_whole = all(isinstance(value, int) for value in (now, low, high) if value is not None)
     with replicator or Replicator() as running:
         searches = [
-            Search(longer, key, slo, running, is_whole, seeds_max, simulations_max)
-            for longer in ever_longer(base, objective_of(base.config, slo))
+            Search(longer, key, slo, running, is_whole, seeds_max, simulations_max) for longer in ever_longer(base, slo)
         ]
         search, longer = _bracketed(searches, (now, low, high))
         met, unmet, doubt = _surely(search, (now, low, high), tolerance)
@@ -123,8 +122,7 @@ def find_limit(
 def _caveats(search: Search, value: float) -> tuple[str, ...]:
     """What the answer hinges on, at the value it names."""
     config = search.config_of(value)
-    first, count = config.simulation.seed, search.points[value].seeds
-    samples = search.replicator.samples(config, range(first, first + count))
+    samples = search.replicator.take(config, search.points[value].seeds)
     return caveats_of(config, samples, None if search.is_spent else search.replicator)
 
 

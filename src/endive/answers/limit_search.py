@@ -72,7 +72,7 @@ class Search:
         except ConfigError as error:
             self.refusal = error.problems[0]
             return None
-        samples = self.replicator.samples(config, [config.simulation.seed])
+        samples = self.replicator.take(config, 1)
         self.sizes[value] = samples[0].n_txns
         count = min(max(2, runs_for(samples[0].n_txns)), self.seeds_max)
         while True:
@@ -98,8 +98,7 @@ class Search:
         return verdict.outcome == point.outcome
 
     def _judge(self, config: SimulationConfig, count: int) -> tuple[Verdict, list[Sample]]:
-        first = config.simulation.seed
-        samples = self.replicator.samples(config, range(first, first + count))
+        samples = self.replicator.take(config, count)
         return judge_samples(objective_of(config, self.slo), samples, CONFIDENCE), samples
 
     def text_of(self, value: float) -> str:

@@ -65,6 +65,11 @@ class Replicator:
         self._seconds_each: float | None = None  # the longest simulation so far
         self._due = 0  # simulations that are known to be run
 
+    def take(self, config: SimulationConfig, count: int) -> list[Sample]:
+        """So many samples: with the seed of the configuration and the next ones."""
+        first = config.simulation.seed
+        return self.samples(config, range(first, first + count))
+
     def samples(self, config: SimulationConfig, seeds: Iterable[int]) -> list[Sample]:
         """One sample per seed, in their order."""
         return self.run_all([(config, seed) for seed in seeds])

@@ -45,8 +45,7 @@ def take_enough(
     replicator: Replicator, config: SimulationConfig, objective: Objective, first: Sample | None = None
 ) -> list[Sample]:
     """Runs with this seed and the next ones; ``first`` is the run with this seed if it is there already."""
-    seed = config.simulation.seed
-    samples = [first] if first is not None else replicator.samples(config, [seed])
+    samples = [first] if first is not None else replicator.take(config, 1)
     _extend(samples, replicator, config, runs_for(samples[0].n_txns))
     while wants_more(samples, config, objective):
         _extend(samples, replicator, config, 2 * len(samples))
@@ -132,13 +131,12 @@ def replicate(
 
     The first look is at as many runs as are taken unasked: three that happen to agree look precise.
     """
-    first = config.simulation.seed
     if precision is None:
-        return replicator.samples(config, range(first, first + (seeds or 1)))
+        return replicator.take(config, seeds or 1)
     limit = seeds or SIMULATIONS_MAX
-    count = min(limit, max(RUNS_FEW, runs_for(replicator.samples(config, [first])[0].n_txns)))
+    count = min(limit, max(RUNS_FEW, runs_for(replicator.take(config, 1)[0].n_txns)))
     while True:
-        samples = replicator.samples(config, range(first, first + count))
+        samples = replicator.take(config, count)
         reaches = {subject: reach_of(subject, estimate_of(samples, subject)) for subject in objective.subjects}
         worst = max(reaches, key=lambda subject: reaches[subject])
         is_reached = reaches[worst] <= precision

@@ -73,10 +73,13 @@ def run(
 
     Without --seeds as many runs are taken as tell how runs differ: sixteen, fewer of large ones.
     """
+    from endive.answers.length import long_enough
     from endive.answers.run_answer import RunAnswer
+    from endive.answers.variation import base_of
 
     given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
-    resolved, notes = _long_enough(config, given, slo)
+    base = long_enough(base_of(config, given), slo)
+    resolved = base.config
     if not force:
         _refuse_foreign_output(resolved, out)
     if read_sets is not None:
@@ -85,7 +88,7 @@ def run(
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
     result, samples, caveats = _simulate(resolved, objective, seeds, precision, engine, out, is_per_table)
     name = resolved.experiment.label or config.stem
-    answer = RunAnswer(resolved, tuple(samples), objective, name, notes, caveats)
+    answer = RunAnswer(resolved, tuple(samples), objective, name, base.notes, caveats)
     _print(config, answer, result, as_json, _bill_of(answer) if bill else None)
 
 
@@ -146,16 +149,6 @@ def _write_read_sets(config: SimulationConfig, path: Path, force: bool) -> None:
     simulation.run(sink=simulation.new_sink(keep_transactions=False), read_sets=collected)
     with output_errors(path):
         pq.write_table(read_set_table(collected), path)
-
-
-def _long_enough(path: Path, overrides: list[str], slo: str | None) -> tuple[SimulationConfig, tuple[str, ...]]:
-    """The configuration, and what was chosen for it: a length for its runs, if it states none."""
-    from endive.answers.length import long_enough
-    from endive.answers.variation import base_of
-
-    base = base_of(path, overrides)
-    base, note = long_enough(base, objective_of(base.config, slo))
-    return base.config, () if note is None else (note,)
 
 
 def _simulate(

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from endive.answers.length import long_enough
 from endive.answers.variation import RATE_KEY, Base
 from endive.config import load_simulation_config, parse_config, parse_overrides
 from endive.config.reading.overrides import apply_overrides, plain_copy, split_key
-from endive.config.slo import objective_of
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError, EndiveError
 from endive.explore.limits import CHANGES_MAX, DURATION_MS_MAX, is_beyond_limits, refuse_beyond_limits, refuse_paths
@@ -63,10 +62,8 @@ class Question:
         config = parse_config(document, source=begun.source)
         refuse_beyond_limits(config)
         base = Base(document, begun.source, config)
-        chosen, note = long_enough(base, objective_of(config), DURATION_MS_MAX)
-        if note is None or is_beyond_limits(chosen.config):
-            return base
-        return replace(chosen, notes=(note,))
+        longer = long_enough(base, longest_ms=DURATION_MS_MAX)
+        return base if is_beyond_limits(longer.config) else longer
 
 
 def read_question(body: object, starts: Starts) -> Question:

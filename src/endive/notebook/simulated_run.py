@@ -99,17 +99,15 @@ def simulate(
 
     Without ``seeds`` the result is that of one run; its intervals come from more, which are made when it is shown.
     """
-    base = base_of(config).varied(overrides or {})
-    base, chosen = long_enough(base, objective_of(base.config, slo))
-    resolved, notes = base.config, () if chosen is None else (chosen,)
+    base = long_enough(base_of(config).varied(overrides or {}), slo)
+    resolved, notes = base.config, base.notes
     if seed is not None:
         resolved = resolved.with_seed(seed)
     objective = objective_of(resolved, slo)
     name = resolved.experiment.label or "run"
     if seeds is not None:
-        first = resolved.simulation.seed
         with Replicator() as replicator:
-            samples = replicator.samples(resolved, range(first, first + seeds))
+            samples = replicator.take(resolved, seeds)
             caveats = caveats_of(resolved, samples, replicator)
         return Runs(RunAnswer(resolved, tuple(samples), objective, name, notes, caveats))
     sink = SampleSink(resolved)

@@ -117,8 +117,8 @@ def advise_on(
     replicator: Replicator | None = None,
 ) -> Advised:
     """Try the levers and rank them: what meets the objective first, and of that what takes the least."""
+    base = long_enough(base, slo)
     objective = objective_of(base.config, slo)
-    base, note = long_enough(base, objective)
     changes = changes_of(base, levers, with_hypothetical=with_hypothetical)
     if not changes:
         raise ObjectiveError("No lever applies to this configuration. Choose others with --levers.")
@@ -140,7 +140,7 @@ def advise_on(
             advice=_rank(_choose_shown(asked, _rank(told))),
             simulations=running.simulations,
             seeds=seeds,
-            caveats=(*([] if note is None else [note]), *caveats_of(base.config, asked.before, running)),
+            caveats=(*base.notes, *caveats_of(base.config, asked.before, running)),
         )
 
 
@@ -151,7 +151,7 @@ class _Asked:
         self.base, self.slo, self.replicator = base, slo, replicator
         first = base.config.simulation.seed
         self.seeds = range(first, first + count)
-        self.before = replicator.samples(base.config, self.seeds)
+        self.before = replicator.take(base.config, count)
         part = judge_samples(objective_of(base.config, slo), self.before).decisive[0]
         is_upward = (part.comparison.sign[0] == ">") != isinstance(part.comparison.left, Constant)
         self.subject, self.sign = part.subject, 1.0 if is_upward else -1.0
@@ -180,8 +180,7 @@ class _Asked:
         )
 
     def samples(self, config: SimulationConfig, count: int | None = None) -> list[Sample]:
-        first = self.seeds[0]
-        return self.replicator.samples(config, range(first, first + (count or len(self.seeds))))
+        return self.replicator.take(config, count or len(self.seeds))
 
 
 # --- the smallest step --------------------------------------------------------------------------------

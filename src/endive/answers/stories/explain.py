@@ -21,7 +21,6 @@ from endive.answers.stories.story import Stories, Story
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.config.expression import Expression
-from endive.config.slo import objective_of
 from endive.errors import ConfigError, ObjectiveError
 from endive.results.schema import TRANSACTION_SCHEMA
 
@@ -80,9 +79,9 @@ class Explanation:
 
 def explain_base(base: Base, **asked: Any) -> Explanation:
     """``explain_run`` on a run as long as ``endive run`` takes it, so that both speak of the same txns."""
-    longer, note = long_enough(base, objective_of(base.config))
+    longer = long_enough(base)
     explanation = explain_run(longer.config, **asked)
-    return explanation if note is None else replace(explanation, caveats=(*explanation.caveats, note))
+    return replace(explanation, caveats=(*explanation.caveats, *longer.notes))
 
 
 def explain_run(

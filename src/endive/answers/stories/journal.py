@@ -40,7 +40,6 @@ class Swap:
 
     txn_id: int
     attempt: int
-    sent_us: int
     base_us: int
     evaluated_us: int
     answered_us: int
@@ -98,14 +97,12 @@ class JournalCatalog(Catalog):
 
     def commit(self, intention: IntentionRecord, *, client: Client | None = None) -> Generator[int, None, CommitResult]:
         client = self._client(client)
-        sent_us = self._clock.now_us
         result = yield from self._catalog.commit(intention, client=client)
         base_us = intention.base.timestamp_us
         self._journal.swaps.append(
             Swap(
                 txn_id=client.txn_id,
                 attempt=client.attempt,
-                sent_us=sent_us,
                 base_us=base_us if result.rebased_us is None else result.rebased_us,
                 evaluated_us=result.evaluated_us,
                 answered_us=self._clock.now_us,
