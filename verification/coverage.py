@@ -27,7 +27,7 @@ from endive.answers.limit import find_limit
 from endive.answers.replicate import Replicator
 from endive.answers.run_count import RUNS, RUNS_MOST, wants_more
 from endive.answers.sample import Sample
-from endive.answers.variation import base_of
+from endive.answers.variation import Base, base_of
 from endive.config import SimulationConfig, parse_config
 from endive.config.slo import objective_of
 from endive.objectives import Estimate, intervals
@@ -217,18 +217,32 @@ def limit_row(place: int, count: int) -> tuple[str, ...]:
 
 def _true_limit(document: dict[str, Any], key: str, slo: str, ends: tuple[float, float]) -> tuple[float, float]:
     """The last value that holds by its estimate and the first that does not, from one of each."""
-    good, bad = ends
     with Replicator() as replicator:
-        for _ in range(STEPS):
-            middle = (good + bad) // 2 if isinstance(good, int) else (good + bad) / 2.0
-            if middle in (good, bad):
-                break
-            config = base_of(document).with_values({key: middle})
-            samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
-            if judge_samples(objective_of(config, slo), samples).holds is True:
-                good = middle
-            else:
-                bad = middle
+        return bisect_limit(replicator, base_of(document), key, ends, slo=slo, seeds=TRUTH_SEEDS, steps=STEPS)
+
+
+def bisect_limit(
+    replicator: Replicator,
+    base: Base,
+    key: str,
+    ends: tuple[float, float],
+    *,
+    slo: str | None = None,
+    seeds: int,
+    steps: int,
+) -> tuple[float, float]:
+    """The same between two ends, of which the first holds; whole numbers are searched as such."""
+    good, bad = ends
+    for _ in range(steps):
+        middle = (good + bad) // 2 if isinstance(good, int) else (good + bad) / 2.0
+        if middle in (good, bad):
+            break
+        config = base.with_values({key: middle})
+        samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + seeds))
+        if judge_samples(objective_of(config, slo), samples).holds is True:
+            good = middle
+        else:
+            bad = middle
     return good, bad
 
 

@@ -37,12 +37,13 @@ from endive.objectives.names import SOURCE
 from endive.objectives.verdict_text import estimate_text, figure_text
 from endive.verification.pages import csv_text
 from endive.workload.expected_txns import expected_by_source
-from verification.coverage import TRUTH_FIRST, holds, table_lines
+from verification.coverage import TRUTH_FIRST, bisect_limit, holds, table_lines
 
 HERE: Final = Path(__file__).parent
 PAGE: Final = HERE.parent / "docs" / "validation" / "questions.md"
 TRUTH_SEEDS: Final = 120
 STEPS: Final = 7  # of the bisection by which a limit is found by brute force
+WHOLE_STEPS: Final = 64  # of that of a whole number, which ends by itself
 AGAIN: Final = "questions-again.csv"
 AGAIN_HEADINGS: Final = ("question", "command", "answer", "other seeds")
 THROWN: Final = "questions-thrown.csv"
@@ -135,33 +136,15 @@ def check_limit(
         return 0, len(answers), said, "not asked: no answer names a value"
     low, high = min(answer["low"] for answer in known) / 2.0, max(answer["high"] for answer in known) * 2.0
     is_whole = isinstance(base.value_of(key), int)
-    truth, beyond = brute_limit(replicator, base, key, (low, high), is_whole, known[0]["which"] == "largest")
+    span: tuple[float, float] = (int(low), int(high) + 1) if is_whole else (low, high)
+    span = span if known[0]["which"] == "largest" else (span[1], span[0])
+    steps = WHOLE_STEPS if is_whole else STEPS
+    truth, beyond = bisect_limit(replicator, base, key, span, seeds=TRUTH_SEEDS, steps=steps)
     ends = sorted((truth, beyond))
     held = sum(answer["low"] <= ends[1] and answer["high"] >= ends[0] for answer in known)
     if is_whole:
         held = sum(answer["low"] <= truth <= answer["high"] for answer in known)
     return held, len(answers), said, f"{truth:.3g} holds, {beyond:.3g} does not"
-
-
-def brute_limit(
-    replicator: Replicator, base: Base, key: str, ends: tuple[float, float], is_whole: bool, is_largest: bool
-) -> tuple[float, float]:
-    """The last value that holds by its estimate and the first that does not, as near as bisection gets."""
-    low, high = (float(int(ends[0])), float(int(ends[1]) + 1)) if is_whole else ends
-    good, bad = (low, high) if is_largest else (high, low)
-    for _ in range(STEPS if not is_whole else 64):
-        middle = (good + bad) / 2.0
-        if is_whole:
-            middle = float(int(middle))
-            if middle in (good, bad):
-                break
-        config = base.with_values({key: int(middle) if is_whole else middle})
-        samples = replicator.samples(config, range(TRUTH_FIRST, TRUTH_FIRST + TRUTH_SEEDS))
-        if judge_samples(objective_of(config), samples).holds is True:
-            good = middle
-        else:
-            bad = middle
-    return good, bad
 
 
 def check_advice(

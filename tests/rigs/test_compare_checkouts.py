@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+from verification import compare_checkouts
 
-from verification import compare_checkouts  # noqa: E402
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_figure_that_differs_is_told_with_its_path_and_both_values():
@@ -23,6 +21,7 @@ def test_a_column_that_only_one_checkout_has_is_not_compared():
     assert [] == list(compare_checkouts.differences({"requests": {"log_cas": 0, "read": 1}}, {"requests": {"read": 1}}))
 
 
+@pytest.mark.lengthy
 def test_the_shipped_configurations_are_all_there_and_a_study_stands_for_two_of_its_points():
     names = [name for name, _ in compare_checkouts.configurations(ROOT)]
     files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "experiments").rglob("*.toml")}

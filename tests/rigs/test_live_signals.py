@@ -45,6 +45,7 @@ def rig(tmp_path, monkeypatch):
     return script
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_live_run_that_is_stopped_ends_its_rig_and_the_rigs_servers(rig, tmp_path, number):
     notes = tmp_path / "notes"
@@ -65,6 +66,7 @@ def test_a_live_run_that_is_stopped_ends_its_rig_and_the_rigs_servers(rig, tmp_p
     wait_until(lambda: not is_running(server))
 
 
+@pytest.mark.lengthy  # a second of patience
 def test_a_rig_that_takes_too_long_is_ended_with_its_servers(rig, tmp_path):
     with pytest.raises(UnavailableError, match="did not end within 1 s"):
         run_apart([str(rig)], timeout_s=1.0)

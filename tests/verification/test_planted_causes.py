@@ -18,6 +18,7 @@ def test_a_world_that_is_as_assumed_is_explained():
     assert (HIDDEN, "") == ask(NOTHING, seed=1)
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize(
     "name", [pytest.param("appends never retry", marks=pytest.mark.slow), "MERGE had read the table"]
 )

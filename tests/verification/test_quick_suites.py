@@ -10,6 +10,7 @@ from endive.verification.theory.cycle import SAMPLES, _Attempt, draw, sample_cyc
 from endive.verification.theory.queues import erlang_c
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize(("name", "checks"), [("stores", 205), ("theory", 18), ("claims", 33)])
 def test_the_quick_half_of_a_suite_is_right(name, checks):
     (outcome,) = run_suite(find_suite(name), Options(is_quick=True))

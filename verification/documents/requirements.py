@@ -6,7 +6,6 @@ listed: speed of the earlier program, its file names, plans of a migration.
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 import tomllib
@@ -18,6 +17,7 @@ HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent.parent
 DOCUMENTS: Final = ("internals", "plan", "specification", "report", "design")
 _EVIDENCE: Final = re.compile(r"test_\w+|(?:claim|run): .+?(?=$| test_| claim: | run: )")
+_TEST: Final = re.compile(r"^\s*def (test_\w+)\(", re.MULTILINE)
 MEASURED: Final = "measured"  # a recording or a run says otherwise than the document
 DISAGREE: Final = "documents disagree"  # other lines of the documents say otherwise
 NOTE: Final = "note"  # as written, in the place that is named
@@ -75,7 +75,6 @@ def find_tests(folder: Path = ROOT / "tests") -> dict[str, str]:
     """Where each test function stands: ``tests/.../test_x.py`` by name (its first place)."""
     places: dict[str, str] = {}
     for path in sorted(folder.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                places.setdefault(node.name, path.relative_to(folder.parent).as_posix())
+        for name in _TEST.findall(path.read_text(encoding="utf-8")):
+            places.setdefault(name, path.relative_to(folder.parent).as_posix())
     return places

@@ -7,29 +7,18 @@ Which pairs there are lives in ``verification.suites.pyiceberg.met``; how reques
 from __future__ import annotations
 
 import datetime
-import logging
-import os
-import re
-import tempfile
-import warnings
 from pathlib import Path
 from typing import Any, Final
 
-import pyiceberg
-from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, GreaterThanOrEqual, LessThanOrEqual
 from pyiceberg.table import Table
 
-from verification.pyiceberg_rig.journal import MANIFEST_LIST, WRITE, Journal, Request
-from verification.pyiceberg_rig.journalled_catalog import JournalledCatalog
-from verification.pyiceberg_rig.story_stage import SCHEMA, SPEC, TABLE, append, counted_runs, data_file
-from verification.recordings import today
+from verification.pyiceberg_rig.journal import MANIFEST_LIST, WRITE, Request
+from verification.pyiceberg_rig.story_stage import TABLE, Ground, append, data_file, record_each
 from verification.suites.pyiceberg.met import DURING, TOUCHED, Met, all_met
-from verification.suites.pyiceberg.stories import COMMITTED, EXHAUSTED, INVALID
 
 # The files of the table, a manifest and a snapshot each: partition and the first of ten ids.
 FILES: Final = {"E": (1, 0), "C": (0, 10), "A": (0, 0)}
-_NAMES: Final = re.compile(r"\{?\b\d{15,}\b(, \d+)*\}?|\[.*\]|DataFile\[.*")
 
 
 def selecting(name: str) -> BooleanExpression:
@@ -39,42 +28,19 @@ def selecting(name: str) -> BooleanExpression:
 
 
 class MetStage:
-    """One pair's table, its victim and its rival, in a folder of their own."""
+    """One pair."""
 
     def __init__(self, met: Met, folder: Path) -> None:
         self.met = met
-        self.journal = Journal()
-        self._rivals = JournalledCatalog("rivals", folder, Journal())
-        self._victim = JournalledCatalog("victim", folder, self.journal)
+        self._ground = Ground(folder, met.isolation or "serializable")
         self._has_come = met.when != DURING
-        self._rivals.create_namespace("db")
-        isolation = met.isolation or "serializable"
-        properties = {
-            "commit.retry.min-wait-ms": "1",
-            "write.delete.isolation-level": isolation,
-            "write.update.isolation-level": isolation,
-        }
-        table = self._rivals.create_table(TABLE, SCHEMA, partition_spec=SPEC, properties=properties)
         for name, (partition, low) in FILES.items():
-            append(table, data_file(partition, low, name))
+            append(self._ground.table, data_file(partition, low, name))
 
     def play(self) -> dict[str, Any]:
         """From loading the table to the end of the commit."""
-        table = self._victim.load_table(TABLE)
-        if self._has_come:
-            self._rival_commits()
-        self.journal.before = self._before
-        self.journal.attempt = 1
-        found: dict[str, Any] = {"outcome": COMMITTED}
-        try:
-            act(self.met.victim, table, "A", "victim")
-        except CommitFailedException:
-            found = {"outcome": EXHAUSTED}
-        except Exception as error:
-            message = _NAMES.sub("...", str(error).split("\n")[0])
-            found = {"outcome": INVALID, "exception": type(error).__name__, "message": message[:110]}
-        self.journal.before = None
-        return {**found, "attempts": [counted_runs(names) for names in self.journal.by_attempt()]}
+        come_before = self._rival_commits if self._has_come else lambda: None
+        return self._ground.play(come_before, self._before, lambda table: act(self.met.victim, table, "A", "victim"))
 
     def _before(self, request: Request) -> None:
         """A late rival comes when the victim is about to write its first list."""
@@ -85,7 +51,7 @@ class MetStage:
     def _rival_commits(self) -> None:
         if not self.met.rival:
             return
-        table = self._rivals.load_table(TABLE)
+        table = self._ground.rivals.load_table(TABLE)
         if self.met.rival == "append":
             append(table, data_file(*TOUCHED_ROWS[self.met.touches], "rival"))
         elif self.met.rival == "appends, then expire_snapshots":
@@ -125,12 +91,5 @@ def act(operation: str, table: Table, name: str, new: str) -> None:
 
 
 def record() -> dict[str, Any]:
-    """Every pair on the installed PyIceberg."""
-    os.environ["PYICEBERG_MAX_WORKERS"] = "1"
-    logging.getLogger("pyiceberg").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
-    found = {}
-    for met in all_met():
-        with tempfile.TemporaryDirectory() as folder:
-            found[met.key] = MetStage(met, Path(folder)).play()
-    return {"pyiceberg": pyiceberg.__version__, "recorded": today(), "scenarios": found}
+    """Every pair."""
+    return record_each(all_met(), lambda met, folder: MetStage(met, folder).play())

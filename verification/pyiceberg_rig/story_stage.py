@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import tempfile
 import warnings
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 import pyiceberg
 from pyiceberg.conversions import to_bytes
-from pyiceberg.exceptions import CommitFailedException, ValidationException
+from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, LessThanOrEqual
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -47,6 +49,7 @@ from verification.suites.pyiceberg.stories import (
 TABLE: Final = "db.events"
 SCHEMA: Final = Schema(NestedField(1, "p", LongType(), required=True), NestedField(2, "id", LongType(), required=True))
 SPEC: Final = PartitionSpec(PartitionField(source_id=1, field_id=1000, transform=IdentityTransform(), name="p"))
+_NAMES: Final = re.compile(r"\{?\b\d{15,}\b(, \d+)*\}?|\[.*\]|DataFile\[.*")
 RIVALS_PARTITION: Final = 1_000_000  # where rivals append: no filter of ours selects it
 
 
@@ -87,52 +90,64 @@ def append(table: Table, *files: DataFile) -> None:
             update.append_data_file(file)
 
 
+class Ground:
+    """A table without snapshots, its victim and its rivals, in a folder of their own."""
+
+    def __init__(self, folder: Path, isolation: str, **properties: str) -> None:
+        self.journal = Journal()
+        self.rivals = JournalledCatalog("rivals", folder, Journal())
+        self.victim = JournalledCatalog("victim", folder, self.journal)
+        self.rivals.create_namespace("db")
+        own = {
+            "commit.retry.min-wait-ms": "1",
+            "write.delete.isolation-level": isolation,
+            "write.update.isolation-level": isolation,
+        }
+        self.table = self.rivals.create_table(TABLE, SCHEMA, partition_spec=SPEC, properties=own | properties)
+
+    def play(
+        self, come_before: Callable[[], None], before: Callable[[Request], None], commit: Callable[[Table], None]
+    ) -> dict[str, Any]:
+        """From loading the table to the end of the commit; ``before`` is told of each of its requests."""
+        table = self.victim.load_table(TABLE)
+        come_before()
+        self.journal.before = before
+        self.journal.attempt = 1
+        end: dict[str, Any] = {"outcome": COMMITTED}
+        try:
+            commit(table)
+        except CommitFailedException:
+            end = {"outcome": EXHAUSTED}
+        except Exception as error:
+            message = _NAMES.sub("...", str(error).split("\n")[0])
+            end = {"outcome": INVALID, "exception": type(error).__name__, "message": message[:110]}
+        self.journal.before = None
+        return {**end, "attempts": [counted_runs(names) for names in self.journal.by_attempt()]}
+
+
 class Stage:
-    """One scenario's table, its victim and its rivals, in a folder of their own."""
+    """One scenario."""
 
     def __init__(self, scenario: Scenario, folder: Path) -> None:
         self.scenario = scenario
-        self.journal = Journal()
-        self._rivals = JournalledCatalog("rivals", folder, Journal())
-        self._victim = JournalledCatalog("victim", folder, self.journal)
+        merging = {}
+        if scenario.merge_count_min is not None:
+            merging = {"commit.manifest-merge.enabled": "true"}
+            merging["commit.manifest.min-count-to-merge"] = str(scenario.merge_count_min)
+        self._ground = Ground(folder, scenario.isolation, **merging)
         self._acted = 0  # attempts in which rivals have acted
         self._rivals_so_far = 0
-        self._make_table()
-
-    def _make_table(self) -> None:
-        scenario = self.scenario
-        properties = {
-            "commit.retry.min-wait-ms": "1",
-            "write.delete.isolation-level": scenario.isolation,
-            "write.update.isolation-level": scenario.isolation,
-        }
-        if scenario.merge_count_min is not None:
-            properties["commit.manifest-merge.enabled"] = "true"
-            properties["commit.manifest.min-count-to-merge"] = str(scenario.merge_count_min)
-        self._rivals.create_namespace("db")
-        table = self._rivals.create_table(TABLE, SCHEMA, partition_spec=SPEC, properties=properties)
         partitions = scenario.manifests
         if scenario.rivals == RIVALS_DELETE:  # each rival takes a file of a partition of its own
             partitions += scenario.behind + sum(scenario.during)
         for partition in range(partitions):
-            append(table, *(data_file(partition, low, f"{partition}-{low}") for low in (0, 10)))
+            append(self._ground.table, *(data_file(partition, low, f"{partition}-{low}") for low in (0, 10)))
 
     def play(self) -> dict[str, Any]:
         """From loading the table to the end of the commit."""
-        scenario, journal = self.scenario, self.journal
-        table = self._victim.load_table(TABLE)
-        self._let_rivals_commit(scenario.behind)
-        journal.before = self._before
-        journal.attempt = 1
-        outcome = COMMITTED
-        try:
-            self._commit(table)
-        except CommitFailedException:
-            outcome = EXHAUSTED
-        except ValidationException:
-            outcome = INVALID
-        journal.before = None
-        return {"outcome": outcome, "attempts": [counted_runs(names) for names in journal.by_attempt()]}
+        told = self._ground.play(lambda: self._let_rivals_commit(self.scenario.behind), self._before, self._commit)
+        assert told.get("exception", "ValidationException") == "ValidationException", told
+        return {name: told[name] for name in ("outcome", "attempts")}
 
     def _before(self, request: Request) -> None:
         """Let this attempt's rivals commit when the victim is about to send the request they are to precede."""
@@ -148,7 +163,7 @@ class Stage:
         for _ in range(count):
             self._rivals_so_far += 1
             n = self._rivals_so_far
-            table = self._rivals.load_table(TABLE)
+            table = self._ground.rivals.load_table(TABLE)
             if self.scenario.rivals == RIVALS_DELETE:
                 table.delete(first_file_of(self.scenario.manifests - 1 + n))
             elif self.scenario.is_conflict_real and n == 1:
@@ -185,13 +200,18 @@ def counted_runs(names: list[str]) -> list[str]:
     return [name if count == 1 else f"{name} x{count}" for name, count in counted]
 
 
-def record() -> dict[str, Any]:
-    """Every scenario on the installed PyIceberg. One worker thread, so that the order of requests is one order."""
+def record_each(stories: Iterable[Any], play: Callable[[Any, Path], dict[str, Any]]) -> dict[str, Any]:
+    """Every story on the installed PyIceberg. One worker thread, so that the order of requests is one order."""
     os.environ["PYICEBERG_MAX_WORKERS"] = "1"
     logging.getLogger("pyiceberg").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
-    found = {}
-    for scenario in (*scenarios(), *beyond_the_model()):
+    told = {}
+    for story in stories:
         with tempfile.TemporaryDirectory() as folder:
-            found[scenario.key] = Stage(scenario, Path(folder)).play()
-    return {"pyiceberg": pyiceberg.__version__, "recorded": today(), "scenarios": found}
+            told[story.key] = play(story, Path(folder))
+    return {"pyiceberg": pyiceberg.__version__, "recorded": today(), "scenarios": told}
+
+
+def record() -> dict[str, Any]:
+    """Every scenario."""
+    return record_each((*scenarios(), *beyond_the_model()), lambda story, folder: Stage(story, folder).play())

@@ -20,6 +20,7 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from verification.suites.java import held_out
 from verification.suites.java.java_replay import REPLAY_FILE
 from verification.suites.java.pair_recording import read_pairs, write_pairs
 from verification.suites.java.pair_sheets import SHEETS, all_pairs, pairs_of
+from verification.suites.java.pairs import Pair
 from verification.suites.java.request_recording import DATA, NEWEST, read_requests, write_requests
 from verification.suites.java.scenario import all_scenarios
 from verification.suites.load.loops import all_loops, delete_loops
@@ -43,7 +45,7 @@ def _java_requests(given: argparse.Namespace) -> None:
 
     folder: Path = given.out or DATA
     known = read_requests(given.release, folder).scenarios if given.missing else {}
-    wanted = [each for each in all_scenarios() if each.key not in known]
+    wanted = [each for each in all_scenarios() if each.key not in known and re.search(given.only, each.key)]
     made = record(wanted, given.iceberg_jars, given.release, given.minutes)
     found = {**known, **made.scenarios}
     scenarios = {each.key: found[each.key] for each in all_scenarios() if each.key in found}
@@ -51,31 +53,31 @@ def _java_requests(given: argparse.Namespace) -> None:
 
 
 def _java_pairs(given: argparse.Namespace) -> None:
-    from verification.java_rig.pair_stage import record
-
-    folder: Path = given.out or DATA
-    known = read_pairs(given.release, folder).pairs if given.missing else {}
-    wanted = [each for each in all_pairs() if each.key not in known and re.search(given.only, each.key)]
-    made = record(wanted, given.iceberg_jars, given.release, given.minutes)
     detailed = {each.key for sheet in SHEETS if sheet.is_thorough for each in pairs_of(sheet)}
-    found = {**known, **made.pairs}
-    pairs = {
-        each.key: found[each.key] if each.key in detailed else replace(found[each.key], reads=())
-        for each in all_pairs()
-        if each.key in found
-    }
-    write_pairs(replace(made, pairs=pairs), folder)
+    _record_pairs(given, all_pairs(), "pairs", detailed)
 
 
 def _java_held_out(given: argparse.Namespace) -> None:
+    _record_pairs(given, held_out.throw(), held_out.WHAT)
+
+
+def _record_pairs(
+    given: argparse.Namespace, pairs: Sequence[Pair], what: str, detailed: Collection[str] = frozenset()
+) -> None:
+    """Of those that are not detailed it is not kept what they read."""
     from verification.java_rig.pair_stage import record
 
     folder: Path = given.out or DATA
-    known = read_pairs(given.release, folder, held_out.WHAT).pairs if given.missing else {}
-    made = record([each for each in held_out.throw() if each.key not in known], given.iceberg_jars, given.release)
+    known = read_pairs(given.release, folder, what).pairs if given.missing else {}
+    wanted = [each for each in pairs if each.key not in known and re.search(given.only, each.key)]
+    made = record(wanted, given.iceberg_jars, given.release, given.minutes)
     found = {**known, **made.pairs}
-    pairs = {each.key: replace(found[each.key], reads=()) for each in held_out.throw() if each.key in found}
-    write_pairs(replace(made, pairs=pairs), folder, held_out.WHAT)
+    kept = {
+        each.key: found[each.key] if each.key in detailed else replace(found[each.key], reads=())
+        for each in pairs
+        if each.key in found
+    }
+    write_pairs(replace(made, pairs=kept), folder, what)
 
 
 def _java_load(given: argparse.Namespace) -> None:
@@ -158,10 +160,10 @@ def _parser() -> argparse.ArgumentParser:
     simple = {
         "pyiceberg-requests": _pyiceberg_requests,
         "pyiceberg-pairs": _pyiceberg_pairs,
+        "unpack-replay": _unpack_replay,
     }
     for name, record in simple.items():
-        command = what.add_parser(name)
-        command.set_defaults(record=record)
+        what.add_parser(name).set_defaults(record=record)
     recorders = {"java-requests": _java_requests, "java-held-out": _java_held_out, "java-pairs": _java_pairs}
     for name, record in recorders.items():
         command = what.add_parser(name)
@@ -169,7 +171,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--release", default=NEWEST, help="of Iceberg, such as 1.9.2")
         command.add_argument("--missing", action="store_true", help="keep what is there, record the rest")
         command.add_argument("--minutes", type=float, default=None, help="stop after so many")
-    command.add_argument("--only", default="", metavar="PATTERN", help="pairs whose key has it")
+        command.add_argument("--only", default="", metavar="PATTERN", help="entries whose key has it")
     command = what.add_parser("java-load")
     command.set_defaults(record=_java_load)
     command.add_argument("--seconds", type=float, default=30.0)
@@ -180,8 +182,6 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--seconds", type=float, default=15.0)
     command.add_argument("--repetitions", type=int, default=4)
     command.add_argument("--only", nargs="*", default=[], metavar="PATTERN", help="cells whose key has it")
-    command = what.add_parser("unpack-replay")
-    command.set_defaults(record=_unpack_replay)
     command = what.add_parser("java-replay")
     command.set_defaults(record=_java_replay)
     command.add_argument("--seconds", type=float, default=1320.0)

@@ -64,6 +64,7 @@ def model(**keys: Any) -> list[dict[str, Any]]:
     return endive.simulate(config, engine="reference").transactions.to_pylist()
 
 
+@pytest.mark.lengthy
 def test_threads_with_a_lock_commit_everything_at_their_first_attempt(tmp_path):
     table = new_table(tmp_path)
 

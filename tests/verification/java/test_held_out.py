@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from verification.suites.java import modelled_pair
 from verification.suites.java.held_out import THROWS, WHAT, throw
 from verification.suites.java.java_pairs import compare
@@ -22,6 +24,7 @@ def test_what_was_thrown_was_recorded_and_no_sheet_has_it():
     assert set() == keys & {pair.key for pair in all_pairs()}
 
 
+@pytest.mark.lengthy
 def test_every_sixth_is_right():
     pairs = [pair for pair in throw()[::6] if modelled_pair.configuration(pair) is not None]
 

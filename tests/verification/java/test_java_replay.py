@@ -54,6 +54,7 @@ def test_a_report_takes_as_long_as_its_writer_waited(recording, history):
     assert waited[len(waited) // 2] == pytest.approx(reported[len(reported) // 2], rel=0.15)
 
 
+@pytest.mark.lengthy
 def test_the_replay_of_the_recording_calls_nothing_wrong(recording):
     checks = [check_figure(name, figure) for name, figure in replay_recording(recording, 4).figures]
 
@@ -61,6 +62,7 @@ def test_the_replay_of_the_recording_calls_nothing_wrong(recording):
     assert [] == [(check.name, check.expected, check.actual) for check in checks if check.verdict == WRONG]
 
 
+@pytest.mark.lengthy
 def test_a_store_three_times_as_slow_does_not_explain_the_recording(recording):
     slow = re.sub(r"\[(0\.\d+), ([\d.]+)\]", lambda pair: f"[{pair[1]}, {3.0 * float(pair[2])}]", recording["profile"])
     result = replay_recording({**recording, "profile": slow}, 2)

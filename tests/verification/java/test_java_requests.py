@@ -12,25 +12,18 @@ from verification.suites.java.request_trace import Recorded, from_text
 from verification.suites.java.scenario import all_scenarios
 
 
-@pytest.fixture(scope="module")
-def outcome():
-    return run(Options(is_quick=True))
-
-
-@pytest.mark.parametrize("part", ["attempts", "after"])
-def test_every_attempt_of_every_scenario_asks_for_what_iceberg_asks_for(outcome, part):
+@pytest.mark.lengthy
+def test_every_attempt_of_every_scenario_asks_for_what_iceberg_asks_for():
     """And so does whatever comes after the last attempt."""
-    checks = [check for check in outcome.checks if check.what["requests"] == part and not check.holds]
+    checks = run(Options(is_quick=True)).checks
 
-    assert [] == [(check.name, dict(check.what), check.note) for check in checks]
+    assert {each.operation.name for each in all_scenarios()} == {check.name for check in checks}
+    assert {"attempts", "after"} == {check.what["requests"] for check in checks}
+    assert [] == [(check.name, dict(check.what), check.note) for check in checks if not check.holds]
 
 
 def test_every_scenario_has_a_recording_and_every_recording_a_scenario():
     assert {each.key for each in all_scenarios()} == set(read_requests(RELEASES[0]).scenarios)
-
-
-def test_a_quick_run_compares_every_kind_of_operation(outcome):
-    assert {each.operation.name for each in all_scenarios()} == {check.name for check in outcome.checks}
 
 
 def test_a_family_differs_in_n_only():

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from verification.suites.java.spark_sql import DELETES_REWRITTEN, RECORDING, UNSAYABLE, Cell, compare, play
 
 RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))["entries"]
 
 
+@pytest.mark.lengthy
 def test_every_third_statement_ends_as_it_did_in_spark():
     """``endive verify requests`` asks all of them."""
     cells = [(Cell.of(key), told) for key, told in list(RECORDED.items())[::3]]

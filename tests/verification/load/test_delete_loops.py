@@ -21,6 +21,7 @@ def test_on_v2_and_on_v3_as_many_commit_as_in_iceberg():
     assert (98, 48) == (round(float(plain.expected)), round(float(vectors.expected)))
 
 
+@pytest.mark.lengthy
 def test_a_model_without_vectors_is_told_wrong(monkeypatch):
     told = delete_loops.configuration
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,6 +64,7 @@ class PairRecording:
     date: str
 
 
+@cache
 def read_pairs(release: str = NEWEST, folder: Path = DATA, what: str = "pairs") -> PairRecording:
     """The recording of a release that travels with the package."""
     entries, date = read_entries(what, release, folder)

@@ -105,34 +105,44 @@ def _service(workers: int) -> dict[str, Any]:
 
 def _terms(protocol: str) -> dict[str, Any]:
     """What keeps first attempts from winning and losers from circling together."""
-    pause_ms = PAUSE_IN_L * L_MS
-    pause = {"policy": "full_jitter", "base_ms": pause_ms, "multiplier": 1.0, "max_ms": pause_ms}
     if protocol in ("spec", "merge, read first"):  # the refusal carries the base: a pause would lengthen the window
         return {"runtime": {"distribution": "fixed", "ms": RUNTIME_IN_L * L_MS}}
-    return {"retry_backoff": pause}
+    return {"retry_backoff": pause_up_to(PAUSE_IN_L * L_MS)}
 
 
 def _per_l(
     protocol: str, catalog: Mapping[str, Any], terms: Mapping[str, Any], clients: int = CLIENTS
 ) -> tuple[float, float]:
     """Commits and attempts per L of a saturated run."""
-    think = {"distribution": "exponential", "mean_ms": L_MS}
-    config = {
-        "simulation": {"duration_ms": WARMUP_MS + DURATION_MS, "warmup_ms": WARMUP_MS, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": L_MS},
-        "catalog": catalog,
-        "commit": COMMITS.get(protocol, {"protocol": protocol}),
-        "transaction": {
-            "runtime": {"distribution": "fixed", "ms": 0.0},
-            "retry": 1_000_000,
-            "retry_backoff": {"enabled": False},
-            "total_timeout_ms": 0.0,
-            **terms,
-        },
-        "source": [{"name": "clients", "arrivals": {"kind": "closed", "clients": clients, "think_ms": think}}],
-    }
-    simulation = Simulation(config)
-    sink = simulation.new_sink(keep_transactions=False)
-    summary = simulation.run(sink=sink).summary()
+    summary = saturate(
+        clients,
+        {"distribution": "exponential", "mean_ms": L_MS},
+        {"retry_backoff": {"enabled": False}, **terms},
+        simulation={"duration_ms": WARMUP_MS + DURATION_MS, "warmup_ms": WARMUP_MS, "cooldown_ms": 0.0},
+        storage={"provider": "constant", "latency_ms": L_MS},
+        catalog=catalog,
+        commit=COMMITS.get(protocol, {"protocol": protocol}),
+    )
     commits: float = summary["committed_in_window_per_s"] * L_MS / 1_000.0
     return commits, commits * (1.0 + summary["retries_mean"])
+
+
+def saturate(
+    clients: int, think: Mapping[str, Any], terms: Mapping[str, Any], **sections: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The summary of clients in a closed loop that never give up."""
+    never = {"runtime": {"distribution": "fixed", "ms": 0.0}, "retry": 1_000_000, "total_timeout_ms": 0.0}
+    source = {"name": "clients", "arrivals": {"kind": "closed", "clients": clients, "think_ms": think}}
+    return summarize({**sections, "transaction": {**never, **terms}, "source": [source]})
+
+
+def summarize(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The summary of a run that keeps no txn."""
+    simulation = Simulation(config)
+    summary: dict[str, Any] = simulation.run(sink=simulation.new_sink(keep_transactions=False)).summary()
+    return summary
+
+
+def pause_up_to(pause_ms: float) -> dict[str, Any]:
+    """Anything up to that, at every retry."""
+    return {"policy": "full_jitter", "base_ms": pause_ms, "multiplier": 1.0, "max_ms": pause_ms}

@@ -26,8 +26,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from endive.simulation import Simulation
 from endive.verification.suite import Check, Figure, Point
+from endive.verification.theory.ceilings import pause_up_to, saturate
 
 Sample = npt.NDArray[np.float64]
 
@@ -244,23 +244,14 @@ def _simulated_ms(provider: str, cycle: Cycle, commits: int) -> float:
     """Mean time between commits of the same clients in the engine."""
     warmup_ms = 2.0 * cycle.pause_max_ms
     duration_ms = commits * cycle.mean_ms + 2.0 * warmup_ms
-    pause = {"policy": "full_jitter", "base_ms": cycle.pause_max_ms, "multiplier": 1.0, "max_ms": cycle.pause_max_ms}
-    think = {"distribution": "uniform", "low_ms": 0.0, "high_ms": cycle.pause_max_ms}
-    config = {
-        "simulation": {"duration_ms": duration_ms, "warmup_ms": warmup_ms, "cooldown_ms": warmup_ms},
-        "storage": {"provider": provider},
-        "catalog": {"type": "cas", "table_metadata_inlined": True},
-        "table": {"manifest_list_base_bytes": LIST_BYTES, "manifest_list_bytes_per_manifest": 0},
-        "commit": {"protocol": "iceberg", "own_manifest": "none", "after_success": "none"},
-        "transaction": {
-            "runtime": {"distribution": "fixed", "ms": 0.0},
-            "retry": 1_000_000,
-            "retry_backoff": pause,
-            "total_timeout_ms": 0.0,
-        },
-        "source": [{"name": "clients", "arrivals": {"kind": "closed", "clients": CLIENTS, "think_ms": think}}],
-    }
-    simulation = Simulation(config)
-    sink = simulation.new_sink(keep_transactions=False)
-    committed_per_s: float = simulation.run(sink=sink).summary()["committed_in_window_per_s"]
-    return 1_000.0 / committed_per_s
+    summary = saturate(
+        CLIENTS,
+        {"distribution": "uniform", "low_ms": 0.0, "high_ms": cycle.pause_max_ms},
+        {"retry_backoff": pause_up_to(cycle.pause_max_ms)},
+        simulation={"duration_ms": duration_ms, "warmup_ms": warmup_ms, "cooldown_ms": warmup_ms},
+        storage={"provider": provider},
+        catalog={"type": "cas", "table_metadata_inlined": True},
+        table={"manifest_list_base_bytes": LIST_BYTES, "manifest_list_bytes_per_manifest": 0},
+        commit={"protocol": "iceberg", "own_manifest": "none", "after_success": "none"},
+    )
+    return 1_000.0 / float(summary["committed_in_window_per_s"])
