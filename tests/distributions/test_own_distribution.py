@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from endive.distributions import FixedLatency, LatencyDistribution, MixtureLatency
+from endive.distributions import ExponentialLatency, FixedLatency, LatencyDistribution, MixtureLatency
 from endive.rng import stream_key, uniform
 
 KEY = stream_key(42, "own")
@@ -78,3 +78,18 @@ def test_a_mixture_with_it_draws_as_a_mixture_does() -> None:
     assert 0.75 * 6.0 + 0.25 * 15.0 == pytest.approx(mixture.mean(), rel=1e-9)
     assert max(mixture.sample_us(KEY, counter) for counter in (5, 6, 7)) == mixture.slowest_us(KEY, 5, 3)
     assert mixture.sample_us(KEY, 5) == mixture.slowest_us(KEY, 5, 1)
+
+
+def test_a_mixture_draws_the_same_with_and_without_code() -> None:
+    @dataclass(frozen=True)
+    class Plain(LatencyDistribution):
+        inner: LatencyDistribution
+
+        def quantile(self, p: float) -> float:
+            return self.inner.quantile(p)
+
+    coded = MixtureLatency(((0.25, FixedLatency(5.0)), (0.75, ExponentialLatency(10.0))))
+    plain = MixtureLatency(((0.25, FixedLatency(5.0)), (0.75, Plain(ExponentialLatency(10.0)))))
+
+    for counter in range(500):
+        assert coded.sample_ms(KEY, counter) == pytest.approx(plain.sample_ms(KEY, counter), rel=1e-6)

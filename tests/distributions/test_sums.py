@@ -190,3 +190,11 @@ def test_a_sum_that_is_longer_than_any_clock_stays_at_the_longest_there_is():
     code = encode([(1.0, Component(kind=CONSTANT, shift_ms=LONGEST_MS))])
 
     assert LONGEST_US == draws_us(code, 0, 1, 0, 1, 20_000, 0)  # added up, it would not fit 64 bits
+
+
+def test_codes_of_sums_can_be_laid_end_to_end() -> None:
+    code = code_of(READ)
+    joined = np.concatenate([np.zeros(17), code])
+
+    for count in (3, 100, 5 << SUM_LEVELS):
+        assert draw_sum_us(code, 0, KEY, 9, count, 0) == draw_sum_us(joined, 17, KEY, 9, count, 0)

@@ -79,7 +79,7 @@ def test_a_trace_tells_when_who_and_what(clock, new_client):
 
     clock.now_us = 77
     client.note(MANIFEST, READ, 100, 4)
-    client.note_throttled(MANIFEST, READ, 2)
+    client.note(MANIFEST, READ, 0, 2, is_throttled=True)
 
     assert trace == [(77, 3, 2, MANIFEST, READ, 4, False), (77, 3, 2, MANIFEST, READ, 2, True)]
     assert (6, 400) == (count_sent(client.row, MANIFEST, READ), client.row.bytes_read)

@@ -22,6 +22,7 @@ from endive.catalog.snapshot import AppendResult, CatalogSnapshot, CommitResult,
 from endive.catalog.state import CatalogState
 from endive.distributions import LatencyDistribution
 from endive.errors import UnsupportedOperationError
+from endive.record import copied
 from endive.rng import (
     BASE_READ,
     COMMIT,
@@ -62,13 +63,12 @@ COMPACTION_READ = 1
 
 
 class _Landing(NamedTuple):
-    """One physical attempt: the answer, and what the server knows but the client has yet to read."""
+    """One physical attempt: what the server knows, of which the answer tells the log's end alone."""
 
-    answer: AppendResult
     is_applied: bool
     evaluated_us: int
     size_bytes: int  # of checkpoint and log, to be read back
-    log_end: tuple[int, bool, int]  # offset, seal, epoch
+    log_end: LogState
 
 
 class AppendCatalog(StoredCatalog):
@@ -136,56 +136,51 @@ class AppendCatalog(StoredCatalog):
         """Append the intention, then discover what became of it."""
         client = self._client(client)
         sent_us = self._clock.now_us
-        newest = self._log_of(intention.base)  # the log as this client last read it whole
-        offset, is_sealed, epoch = newest.offset, newest.is_sealed != 0, newest.epoch
+        end = newest = self._log_of(intention.base)  # of the log now, and as this client last read it whole
         tries, evaluated_us = 0, sent_us
         while True:
-            if is_sealed and self.is_append_design:
-                offset, is_sealed, epoch = yield from self._compact(epoch, intention.base.size_bytes, tries, client)
-            elif is_sealed:
-                if newest.is_sealed == 0 or newest.epoch != epoch:
+            if end.is_sealed and self.is_append_design:
+                end = yield from self._compact(end.epoch, intention.base.size_bytes, tries, client)
+            elif end.is_sealed:
+                if newest.is_sealed == 0 or newest.epoch != end.epoch:
                     counter = slot(client.attempt, DISCOVERY, COMPACTION_READ) + tries
                     entries = slot(client.attempt, LOG_ENTRIES, COMPACTION_ENTRIES) + tries
                     snapshot = yield from self._read(client, counter, entries, intention.base.size_bytes)
                     newest = self._log_of(snapshot)
-                done = yield from self._compact_with(intention, epoch, tries, client)
+                done = yield from self._compact_with(intention, end.epoch, tries, client)
                 if done is not None:
                     applied, evaluated_us = done
                     return self._result(sent_us, applied, None, evaluated_us)
             else:
-                landed = yield from self._append(intention, offset, tries, client)
+                answer, landed = yield from self._append(intention, end.offset, tries, client)
                 evaluated_us = landed.evaluated_us
-                if landed.answer.physical_success:
+                if answer.physical_success:
                     snapshot = yield from self.read(
                         client=client, step=DISCOVERY, expected_size_bytes=landed.size_bytes
                     )
                     applied = landed.is_applied
                     return self._result(sent_us, applied, None if applied else snapshot, evaluated_us)
-                offset, is_sealed, epoch = landed.log_end
+                end = landed.log_end
             tries += 1
             if self.physical_attempts_max and tries >= self.physical_attempts_max:
                 return self._result(sent_us, False, None, evaluated_us)
             if not self.is_append_design:
-                offset, is_sealed, epoch = yield from self._head(tries, client)
+                end = yield from self._head(tries, client)
 
     def _result(self, sent_us: int, success: bool, snapshot: CatalogSnapshot | None, evaluated_us: int) -> CommitResult:
         return CommitResult(success, snapshot, (self._clock.now_us - sent_us) / 1000.0, evaluated_us)
 
     def _append(
         self, intention: IntentionRecord, offset: int, tries: int, client: Client
-    ) -> Generator[int, None, "_Landing"]:
+    ) -> Generator[int, None, tuple[AppendResult, _Landing]]:
         """One physical attempt."""
-        is_applied, evaluated_us, size_bytes, log_end = False, 0, 0, (0, False, 0)
+        landings: list[_Landing] = []
 
         def evaluate() -> bool:
-            nonlocal is_applied, evaluated_us, size_bytes, log_end
-            evaluated_us = self._clock.now_us
-            landing = rules.find_log(self._log, offset)
-            if landing == LANDED:
-                is_applied = self._land(intention, client)
-            size_bytes = self.state.size_bytes
-            log_end = self._log_end()
-            return landing == LANDED
+            is_landed = rules.find_log(self._log, offset) == LANDED
+            is_applied = is_landed and self._land(intention, client)
+            landings.append(_Landing(is_applied, self._clock.now_us, self.state.size_bytes, copied(self._log)))
+            return is_landed
 
         counter = slot(client.attempt, COMMIT, 0) + DRAWS_PER_REQUEST * tries
         request = Request(LOG, APPEND, counter, self.log_entry_bytes, key=LOG_KEY, evaluate=evaluate)
@@ -194,8 +189,7 @@ class AppendCatalog(StoredCatalog):
             client.row.append_physical_success += 1
         else:
             client.row.append_physical_failure += 1
-        answer = AppendResult(result.success, log_end[0], result.latency_ms)
-        return _Landing(answer, is_applied, evaluated_us, size_bytes, log_end)
+        return AppendResult(result.success, landings[0].log_end.offset, result.latency_ms), landings[0]
 
     def _land(self, intention: IntentionRecord, client: Client) -> bool:
         """The record is in the log; apply it if its tables have not moved."""
@@ -220,16 +214,13 @@ class AppendCatalog(StoredCatalog):
             client.row.append_logical_conflict += 1
         return applied
 
-    def _head(self, tries: int, client: Client) -> Generator[int, None, tuple[int, bool, int]]:
+    def _head(self, tries: int, client: Client) -> Generator[int, None, LogState]:
         """Learn where the log ends now."""
         counter = slot(client.attempt, LOG_HEAD, 0) + tries
-        result = yield from self._storage.ask(Request(LOG, HEAD, counter, evaluate=self._log_end), client)
-        end: tuple[int, bool, int] = result.observed
+        head = Request(LOG, HEAD, counter, evaluate=lambda: copied(self._log))
+        result = yield from self._storage.ask(head, client)
+        end: LogState = result.observed
         return end
-
-    def _log_end(self) -> tuple[int, bool, int]:
-        log = self._log
-        return log.offset, log.is_sealed != 0, log.epoch
 
     def _seal_broken(self, epoch: int) -> bool:
         """At the server: the log is still sealed in ``epoch``; start a new one behind a checkpoint."""
@@ -241,21 +232,18 @@ class AppendCatalog(StoredCatalog):
         self._applied.clear()
         return True
 
-    def _compact(
-        self, epoch: int, size_bytes: int, tries: int, client: Client
-    ) -> Generator[int, None, tuple[int, bool, int]]:
+    def _compact(self, epoch: int, size_bytes: int, tries: int, client: Client) -> Generator[int, None, LogState]:
         """``append_design``: a swap that does nothing but compact. Its answer tells where the log ends."""
-        end = (0, False, 0)
+        ends: list[LogState] = []
 
         def evaluate() -> bool:
-            nonlocal end
             is_done = self._seal_broken(epoch)
-            end = self._log_end()
+            ends.append(copied(self._log))
             return is_done
 
         if (yield from self._compacting_swap(size_bytes, tries, client, evaluate)):
             client.row.append_compactions_completed += 1
-        return end
+        return ends[0]
 
     def _compact_with(
         self, intention: IntentionRecord, epoch: int, tries: int, client: Client

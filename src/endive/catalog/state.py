@@ -32,21 +32,6 @@ class Content(Protocol):
 class CatalogState:
     """Versions and log of one catalog, and snapshots of them that never change."""
 
-    __slots__ = (
-        "_log_seen",
-        "_tables_seen",
-        "_versions_tuple",
-        "_watched",
-        "catalog_bytes",
-        "content",
-        "log",
-        "num_groups",
-        "num_partitions",
-        "num_tables",
-        "scope",
-        "versions",
-    )
-
     def __init__(
         self,
         *,

@@ -227,8 +227,8 @@ class LatencyFamily(LatencyDistribution):
         return self._tail_quantile(1.0 - p, True) if p > 0.5 else self._tail_quantile(p, False)
 
     def with_floor(self, min_latency_ms: float) -> LatencyFamily:
-        changes = {"min_latency_ms": max(min_latency_ms, self.min_latency_ms)}  # a field of every family
-        return replace(self, **changes)
+        changes = {"min_latency_ms": min_latency_ms}  # a field of every family
+        return self if min_latency_ms <= self.min_latency_ms else replace(self, **changes)
 
     def _tail_quantile(self, tail: float, is_upper: bool) -> float:
         return max(self._unfloored(tail, is_upper), self.min_latency_ms)

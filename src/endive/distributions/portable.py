@@ -136,11 +136,3 @@ def normal_tail_quantile(tail: float) -> float:
     if r <= 5.0:
         return polynomial(_OUTER_TOP, r - 1.6) / polynomial(_OUTER_BOTTOM, r - 1.6)
     return polynomial(_FAR_TOP, r - 5.0) / polynomial(_FAR_BOTTOM, r - 5.0)
-
-
-@jitted
-def normal_quantile(p: float) -> float:
-    """Quantile of the standard normal, 0 < p < 1."""
-    if p < 0.5:
-        return -normal_tail_quantile(p)
-    return normal_tail_quantile(1.0 - p)

@@ -54,14 +54,8 @@ class Client:
         """Attempts so far: part of the name of every draw."""
         return self.row.attempts
 
-    def note(self, object: int, op: int, size_bytes: int, count: int = 1) -> None:
-        """Put ``count`` requests of ``size_bytes`` each on the bill. HEAD and DELETE carry no bytes."""
+    def note(self, object: int, op: int, size_bytes: int, count: int = 1, *, is_throttled: bool = False) -> None:
+        """Put ``count`` requests of ``size_bytes`` each on the bill; one that the store throttles carries no bytes."""
         note(self.row, object, op, size_bytes, count)
         if self.trace is not None:
-            self.trace.append((self.clock.now_us, self.txn_id, self.attempt, object, op, count, False))
-
-    def note_throttled(self, object: int, op: int, tries: int) -> None:
-        """Put tries that the store throttled on the bill: requests like others, and no bytes."""
-        note(self.row, object, op, 0, tries)
-        if self.trace is not None:
-            self.trace.append((self.clock.now_us, self.txn_id, self.attempt, object, op, tries, True))
+            self.trace.append((self.clock.now_us, self.txn_id, self.attempt, object, op, count, is_throttled))

@@ -111,12 +111,6 @@ def admitted_us(now_us: int, next_free_us: int) -> int:
 
 
 @rule
-def next_free_us(now_us: int, spacing_us: int) -> int:
-    """When the object takes the next conditional write after one succeeded now."""
-    return now_us + spacing_us
-
-
-@rule
 def is_contended(now_us: int, last_us: int, last_txn: int, txn_id: int, window_us: int) -> bool:
     """Whether the conditional request remembered last was another txn's, and within the window."""
     return window_us > 0 and last_txn != NO_TXN and last_txn != txn_id and now_us - last_us <= window_us
@@ -223,7 +217,7 @@ def answer_us(
         penalty_us = draw(store, request, PENALTY, sent.key, sent.counter + DRAW_PENALTY, 0)
     if success:
         if op != CREATE:  # every object that is created is another one
-            state.next_free_us = next_free_us(now_us, terms.spacing_us)
+            state.next_free_us = now_us + terms.spacing_us
         if terms.crowd_us[op] > 0 and state.rivals > 0:
             penalty_us += crowded_us(draw, store, terms, sent, request, state.rivals)
     else:

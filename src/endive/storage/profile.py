@@ -6,11 +6,10 @@ How it lies in a file is ``endive.storage.profile_file``'s, what a request does 
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
@@ -168,7 +167,7 @@ class Profile:
             floor_ms = self._floor_ms if user is None else self.min_latency_override_ms or 0.0
             given = self.figure(object, op, success).distribution if user is None else user
             # Requests that are drawn alike share one distribution, and so the tables that are made for it.
-            self._latencies[key] = self._floored.setdefault(id(given), floored(given, floor_ms))
+            self._latencies[key] = self._floored.setdefault(id(given), given.with_floor(floor_ms))
         return self._latencies[key]
 
     def slowest_code(self, object: int, op: int, count: int) -> FloatArray | None:
@@ -297,7 +296,7 @@ class Profile:
                         rows.append(self._row(f"{object_name} {name}", own))
                     if (object, op, success) in self.overrides:
                         user = self.overrides[object, op, success]
-                        shown = floored(user, self.min_latency_override_ms or 0.0)
+                        shown = user.with_floor(self.min_latency_override_ms or 0.0)
                         name_here, quantiles = f"{object_name} {name}", _quantiles(shown)
                         rows.append(FigureRow(name_here, repr(user), *quantiles, GIVEN, OVERRIDE_SOURCE))
             for late, words in ((self.contention, "contended: plus"), (self.throttling, "throttled: first")):
@@ -309,7 +308,7 @@ class Profile:
         return rows
 
     def _row(self, operation: str, figure: Figure) -> FigureRow:
-        quantiles = _quantiles(floored(figure.distribution, self._floor_ms))
+        quantiles = _quantiles(figure.distribution.with_floor(self._floor_ms))
         return FigureRow(operation, figure.text, *quantiles, figure.known, figure.source)
 
     def _borrowed_row(self, operation: str, op: int) -> FigureRow:
@@ -342,18 +341,6 @@ def grouped_prices(profile: Profile) -> list[tuple[str, Price]]:
     for op, price in sorted(profile.prices.items()):
         alike.setdefault(price, []).append(OPERATIONS[op])
     return [(" and ".join(operations), price) for price, operations in alike.items()]
-
-
-def floored(distribution: LatencyDistribution, min_latency_ms: float) -> LatencyDistribution:
-    """The same distribution that never answers sooner; a higher floor of its own stays."""
-    if distribution.min_latency_ms >= min_latency_ms:
-        return distribution
-    if "min_latency_ms" in getattr(distribution, "__dataclass_fields__", {}):
-        family = cast("Any", distribution)  # every family of ours is a dataclass; the base class is not
-        return cast("LatencyDistribution", dataclasses.replace(family, min_latency_ms=min_latency_ms))
-    raised = copy.copy(distribution)  # a user's own class: the base class applies the attribute
-    object.__setattr__(raised, "min_latency_ms", min_latency_ms)
-    return raised
 
 
 def _quantiles(distribution: LatencyDistribution) -> tuple[float, float, float]:

@@ -58,8 +58,8 @@ NAMES = tuple(BUILT_IN)
 _FOLDER = Path(__file__).parent / "profiles"
 _SUCCESS = "success"
 _FAILURE = "failure"
-NO_PENALTY = "is missing. Give the distribution of a contended answer's extra time"
-NO_DELAY = "is missing. Give the distribution of a throttled request's wait"
+_NO_PENALTY = "is missing. Give the distribution of a contended answer's extra time"
+_NO_DELAY = "is missing. Give the distribution of a throttled request's wait"
 
 
 def list_profiles(vintage: str = MEASURED) -> tuple[str, ...]:
@@ -113,8 +113,8 @@ def parse_profile(data: Mapping[str, Any], where: str, default_name: str) -> Pro
         object_figures=_object_figures(table.table("objects"), capabilities),
         min_latency_ms=_noted_number(table, "floor", "min_latency_ms", notes),
         leg_shares=_leg_shares(table.table("legs"), capabilities, notes),
-        contention=_extra_times(table.table("contention"), capabilities, "penalty", NO_PENALTY),
-        throttling=_extra_times(table.table("throttling"), capabilities, "delay", NO_DELAY),
+        contention=_extra_times(table.table("contention"), capabilities, "penalty", _NO_PENALTY),
+        throttling=_extra_times(table.table("throttling"), capabilities, "delay", _NO_DELAY),
         crowding=_crowding(table.table("crowding"), capabilities),
         writes_per_s_max=_noted_number(table, "write_limit", "writes_per_s_max", notes),
         head_before_read=_head_before_read(table.table("head_before_read"), notes),
@@ -260,16 +260,23 @@ def _extra_times(table: ProfileTable, capabilities: frozenset[int], key: str, mi
     for op, inner in table.by_name(OPERATIONS, ORDERED_OPERATIONS):
         _check_claimed(inner, op, capabilities)
         window_ms, note = inner.number("window_ms", above=0.0), _note(inner)
-        given = inner.table(key)
-        if not given.is_given:
-            inner.problem(key, missing)
-        spec = given.rest()
-        extra = _distribution(spec, given) if given.is_given else None
+        extra, text = _extra(inner, key, missing)
         inner.finish()
         if extra is not None:
-            text = f"{_as_text(spec)}; window_ms = {window_ms:g}"
+            text = f"{text}; window_ms = {window_ms:g}"
             times[op] = ExtraTime(window_ms=window_ms, extra=extra, text=text, known=note.known, source=note.source)
     return times
+
+
+def _extra(table: ProfileTable, key: str, missing: str) -> tuple[LatencyDistribution | None, str]:
+    """A distribution that must be there, and its table as text."""
+    inner = table.table(key)
+    if not inner.is_given:
+        table.problem(key, missing)
+        return None, ""
+    spec = inner.rest()
+    distribution = _distribution(spec, inner)
+    return distribution, "" if distribution is None else _as_text(spec)
 
 
 def _crowding(table: ProfileTable, capabilities: frozenset[int]) -> dict[int, Crowding]:
@@ -290,13 +297,8 @@ def _crowd_table(table: ProfileTable) -> CrowdTable:
     rivals = table.number("rivals", least=1.0, most=CROWD - 1.0)
     if rivals != int(rivals):
         table.problem("rivals", f"= {rivals:g} is not a whole number. Give one from 1 to {CROWD - 1}")
-    inner = table.table("penalty")
-    if not inner.is_given:
-        table.problem("penalty", "is missing. Give the distribution of the answer's extra time")
-    spec = inner.rest()
-    penalty = _distribution(spec, inner) if inner.is_given else None
+    penalty, text = _extra(table, "penalty", "is missing. Give the distribution of the answer's extra time")
     table.finish()
-    text = "" if penalty is None else _as_text(spec)
     return CrowdTable(rivals=int(rivals), penalty=penalty or FixedLatency(0.0), text=text)
 
 
@@ -339,4 +341,5 @@ def _check_claimed(table: ProfileTable, op: int, capabilities: frozenset[int]) -
     """A figure of an operation the provider does not claim would be read by nothing."""
     if op in CAPABILITIES and op not in capabilities:
         name = OPERATIONS[op]
-        table.own_problem(f"is given, but capabilities lack {name!r}. Add it there, or remove the table")
+        problem = f"is given, but capabilities lack {name!r}. Add it there, or remove the table."
+        table.problems.append(f"{table.where} {problem}")

@@ -42,10 +42,6 @@ class ProfileTable:
         """Note what is wrong with a key of this table."""
         self.problems.append(f"{self._source}: {self._name(key)} {text}.")
 
-    def own_problem(self, text: str) -> None:
-        """Note what is wrong with this table as a whole."""
-        self.problems.append(f"{self.where} {text}.")
-
     def has(self, dotted: str) -> bool:
         """Whether a key is there, followed through tables at its dots."""
         value: Any = self._data

@@ -204,7 +204,7 @@ class ThrottledStore(StorageProvider):
         )
         answer = StorageResult(True, 0.0, 0)
         if tries:
-            client.note_throttled(object, op, tries)
+            client.note(object, op, 0, tries, is_throttled=True)
             yield spent_us
         if served:
             answer = yield from self.store.ask(request._replace(count=served), client)
@@ -221,7 +221,7 @@ class ThrottledStore(StorageProvider):
                 _sample_us, self.store, self._slow_down, client.key, at, _slot(request), size_bytes, sent
             )
             if tries:
-                client.note_throttled(object, op, tries)
+                client.note(object, op, 0, tries, is_throttled=True)
             if later:
                 client.note(object, op, size_bytes, later)
             spent_us = 0

@@ -73,15 +73,14 @@ class ZipfPartitionSelector(WeightedSelector, PartitionSelector):
     """Hot partitions: partition p is picked with weight ``(p + 1) ** -alpha``."""
 
 
-class UniformTableSelector(WeightedSelector, TableSelector):
+class _UniformSelector(WeightedSelector):
+    def __init__(self, write_fraction: float = 0.5) -> None:
+        super().__init__(alpha=0.0, write_fraction=write_fraction)
+
+
+class UniformTableSelector(_UniformSelector, TableSelector):
     """Every table alike."""
 
-    def __init__(self, write_fraction: float = 0.5) -> None:
-        super().__init__(alpha=0.0, write_fraction=write_fraction)
 
-
-class UniformPartitionSelector(WeightedSelector, PartitionSelector):
+class UniformPartitionSelector(_UniformSelector, PartitionSelector):
     """Every partition alike."""
-
-    def __init__(self, write_fraction: float = 0.5) -> None:
-        super().__init__(alpha=0.0, write_fraction=write_fraction)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -92,11 +92,7 @@ def _of_source(log: TraceLog, path: Path, columns: Columns, source: str) -> Trac
     if not own:
         known = ", ".join(dict.fromkeys(names)) or "none: it has no column source"
         raise TraceError(f"trace {path} has no row of source {source!r}. Its sources are {known}.")
-    parts = (
-        tuple(column[index] for index in own) for column in (log.submit_us, log.kinds, log.runtimes_us, log.tables)
-    )
-    submit_us, kinds, runtimes_us, tables = parts
-    return TraceLog(submit_us=submit_us, kinds=kinds, runtimes_us=runtimes_us, tables=tables)
+    return TraceLog(**{each.name: tuple(getattr(log, each.name)[index] for index in own) for each in fields(TraceLog)})
 
 
 # ---- times -----------------------------------------------------------------------------------------
