@@ -67,7 +67,8 @@ def cache_roots() -> list[Path]:
     named = os.environ.get(CACHE_FOLDER_VARIABLE)
     if named:
         return [Path(named).absolute()]
-    temporary = Path(tempfile.gettempdir()).absolute() / f"endive-{_user()}"
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    temporary = Path(tempfile.gettempdir()).absolute() / f"endive-{user}"
     standard = os.environ.get("XDG_CACHE_HOME")
     if standard:
         return [Path(standard).absolute() / "endive", temporary]
@@ -109,10 +110,6 @@ def remove_unused(root: Path, keep: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
     except OSError:
         return
-
-
-def _user() -> int | str:
-    return os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
 
 
 def _make_private(folder: Path) -> None:

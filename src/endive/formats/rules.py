@@ -21,7 +21,7 @@ from endive.formats.delta.table import ALL_CHECKSUMS
 from endive.formats.iceberg import conflicts, effects, maintenance, protocol
 from endive.formats.iceberg import plan as planning
 from endive.formats.iceberg.draws import CONFLICTING_MANIFESTS
-from endive.formats.iceberg.protocol import CommitProtocol, protocol_of
+from endive.formats.iceberg.protocol import protocol_of
 from endive.formats.iceberg.table import list_bytes, metadata_bytes
 from endive.formats.nesting import FormatSettings, Plan, Situation, TableState
 from endive.formats.operation import CLASS_NONE, CLASS_REPLACE, Operation
@@ -83,19 +83,13 @@ def inlined_bytes(world: Any, table: TableState) -> int:
 @rule
 def looks_at_kept(world: Any) -> bool:
     """Whether a txn whose client has kept its table asks at its beginning what is new."""
-    if world.format.is_delta == 0:
-        return False
-    looks: int = world.format.delta.protocol.looks_at_kept
-    return looks == 1
+    return bool(world.format.is_delta == 1 and world.format.delta.protocol.looks_at_kept == 1)
 
 
 @rule
 def lists_twice(world: Any) -> bool:
     """Whether a client that has loaded its table asks once more what is new, and goes on from that."""
-    if world.format.is_delta == 0:
-        return False
-    lists: int = world.format.delta.protocol.lists_again
-    return lists == 1
+    return bool(world.format.is_delta == 1 and world.format.delta.protocol.lists_again == 1)
 
 
 @rule
@@ -104,10 +98,7 @@ def learns_by_looking(world: Any) -> bool:
 
     A table of delta-rs moves when it is loaded, and when a commit succeeds.
     """
-    if world.format.is_delta == 0:
-        return True
-    client: int = world.format.delta.protocol.client
-    return client != delta_protocol.DELTA_RS
+    return bool(world.format.is_delta == 0 or world.format.delta.protocol.client != delta_protocol.DELTA_RS)
 
 
 @rule
@@ -121,15 +112,14 @@ def must_read_catalog(world: Any, operation: Operation, attempt: int, is_state_k
 @rule
 def builds_on_told_state(world: Any, operation: Operation) -> bool:
     """Whether a retry builds on the state that came with a refusal."""
-    base: int = protocol_of(world.format.iceberg, operation).base
-    return base == protocol.BASE_START and world.format.is_delta == 0
+    own = protocol_of(world.format.iceberg, operation)
+    return world.format.is_delta == 0 and own.base == protocol.BASE_START
 
 
 @rule
 def appends_before_swap(world: Any) -> bool:
     """Whether objects that others see are appended to between the build and the swap."""
-    own: CommitProtocol = world.format.iceberg.protocol
-    return own.is_list_appended == 1
+    return bool(world.format.iceberg.protocol.is_list_appended == 1)
 
 
 @rule
@@ -141,17 +131,15 @@ def checks_before_last_step(world: Any, operation: Operation) -> bool:
 @rule
 def reads_base_last(world: Any, operation: Operation, attempt: int) -> bool:
     """Whether the attempt reads the version it swaps on only when all is written."""
-    if world.format.is_delta == 1:
-        return False
-    return protocol.reads_base_last(protocol_of(world.format.iceberg, operation), operation, attempt)
+    own = protocol_of(world.format.iceberg, operation)
+    return world.format.is_delta == 0 and protocol.reads_base_last(own, operation, attempt)
 
 
 @rule
 def rereads_catalog(world: Any, operation: Operation) -> bool:
     """Whether a committed operation reads the catalog once more to learn the new state."""
-    if world.format.is_delta == 1:
-        return False
-    return protocol.rereads_catalog(protocol_of(world.format.iceberg, operation), operation)
+    own = protocol_of(world.format.iceberg, operation)
+    return world.format.is_delta == 0 and protocol.rereads_catalog(own, operation)
 
 
 # --- planning ---------------------------------------------------------------------------------------
@@ -347,16 +335,14 @@ def installs_snapshot(operation: Operation) -> bool:
 @rule
 def writes_at_server(world: Any) -> bool:
     """Whether a server that writes an object per commit for its clients has one to write."""
-    own: CommitProtocol = world.format.iceberg.protocol
-    return own.is_inlined == 0 and world.format.is_delta == 0
+    return bool(world.format.iceberg.protocol.is_inlined == 0 and world.format.is_delta == 0)
 
 
 @rule
 def server_bytes(world: Any, operation: Operation, table: TableState, made: Plan) -> int:
     """Size of the object that such a server writes, or that the commit itself creates."""
     if world.format.is_delta == 1:
-        size_bytes: int = world.format.delta.sizes.commit_bytes
-        return size_bytes
+        return int(world.format.delta.sizes.commit_bytes)
     snapshots = effects.snapshots_after(operation, table, made.iceberg)
     return metadata_bytes(world.format.iceberg.sizes, snapshots)
 

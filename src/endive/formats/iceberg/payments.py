@@ -112,17 +112,8 @@ def pay_load(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) 
     pay_answer(payer, world, txn, PHASE_RUNTIME, min(snapshots, 1) if is_refs_only else snapshots)
     if loads_metadata(protocol_of(world.format.iceberg, txn.operation)):
         counter = slot(txn.row.attempts, LOAD_METADATA, position)
-        payer.many(
-            world,
-            txn,
-            PHASE_RUNTIME,
-            counter,
-            METADATA,
-            READ,
-            metadata_bytes(world.format.iceberg.sizes, snapshots),
-            1,
-            1,
-        )
+        size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
+        payer.many(world, txn, PHASE_RUNTIME, counter, METADATA, READ, size_bytes, 1, 1)
 
 
 @rule
@@ -237,9 +228,8 @@ def pay_list_read(
     if count > 0:
         if protocol_of(world.format.iceberg, txn.operation).is_list_headed == 1:
             payer.many(world, txn, phase, head, MANIFEST_LIST, HEAD, 0, 1, 1)
-        payer.many(
-            world, txn, phase, read, MANIFEST_LIST, READ, list_bytes(world.format.iceberg.sizes, manifests), 1, 1
-        )
+        size_bytes = list_bytes(world.format.iceberg.sizes, manifests)
+        payer.many(world, txn, phase, read, MANIFEST_LIST, READ, size_bytes, 1, 1)
 
 
 @rule
@@ -316,17 +306,8 @@ def pay_status(payer: Payer, world: Any, txn: Any, position: int, snapshots: int
     pay_answer(payer, world, txn, PHASE_METADATA, snapshots)
     if world.format.iceberg.protocol.is_inlined == 0 and world.format.iceberg.protocol.is_metadata_servers == 0:
         counter = slot(txn.row.attempts, STATUS_METADATA, position)
-        payer.many(
-            world,
-            txn,
-            PHASE_METADATA,
-            counter,
-            METADATA,
-            READ,
-            metadata_bytes(world.format.iceberg.sizes, snapshots),
-            1,
-            1,
-        )
+        size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
+        payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
 
 
 @rule

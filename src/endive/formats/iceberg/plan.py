@@ -134,9 +134,8 @@ def describe_manifests(
     deletes = base.iceberg.delete_manifests - since * start.iceberg.delete_manifests
     vectors = deletes
     data = situation.appended + situation.overwritten - situation.deleting  # one with new rows each
-    removals = (
-        situation.data_added - situation.appended + base.iceberg.replaced_manifests - start.iceberg.replaced_manifests
-    )
+    removals = situation.data_added - situation.appended
+    removals += base.iceberg.replaced_manifests - start.iceberg.replaced_manifests
     if operation.checks == CHECKS_ADDED_ROWS:  # a file that was dropped is not missed
         removals -= base.iceberg.dropped_manifests - start.iceberg.dropped_manifests
     if partition_manifests >= 0 and is_pruned(operation):
@@ -162,13 +161,8 @@ def plan_history(
     choice = protocol.history
     cost.list_reads = 1
     if choice == choices.HISTORY_FIXED_START:
-        matching = matching_snapshots(
-            operation,
-            situation.appended,
-            situation.overwritten - situation.deleting,
-            situation.deleting,
-            situation.replaced,
-        )
+        overwritten, deleting = situation.overwritten - situation.deleting, situation.deleting
+        matching = matching_snapshots(operation, situation.appended, overwritten, deleting, situation.replaced)
         if situation.is_history_lost == 1:
             is_found_at_once = is_row_delta(operation) and not looks_from_first(operation)
             cost.history_lists = 0 if is_found_at_once else min(matching, situation.reachable)
@@ -179,16 +173,14 @@ def plan_history(
                 cost.list_reads = 0  # the current list is one of them
     elif choice == choices.HISTORY_FIXED_START_ON_RETRY and is_retry:
         if situation.is_history_lost == 1:
-            cost.history_lists = min(
-                matching_snapshots(operation, situation.appended, situation.overwritten, 0, 0), situation.reachable
-            )
+            matching = matching_snapshots(operation, situation.appended, situation.overwritten, 0, 0)
+            cost.history_lists = min(matching, situation.reachable)
         else:
             plan_repeated_history(operation, situation, cost)
     elif choice == choices.HISTORY_SINCE_LAST and is_retry:
-        is_all = is_serializable(operation)
-        cost.history_lists = (
-            situation.behind if is_all else matching_snapshots(operation, 0, situation.overwritten_since, 0, 0)
-        )
+        cost.history_lists = situation.behind
+        if not is_serializable(operation):
+            cost.history_lists = matching_snapshots(operation, 0, situation.overwritten_since, 0, 0)
         if situation.is_history_lost == 1:
             cost.history_lists = min(cost.history_lists, situation.reachable)
     elif choice == choices.HISTORY_EVERY_KIND and is_retry:
@@ -205,9 +197,8 @@ def plan_repeated_history(operation: Operation, situation: IcebergSituation, cos
     overwritten = matching_snapshots(operation, 0, situation.overwritten, 0, 0)
     cost.history_lists = appended + OVERWRITE_LISTS * overwritten
     if overwritten > 0:
-        cost.validate_reads = OVERWRITE_MANIFESTS * (
-            situation.data_added - situation.appended + situation.deletes_to_check
-        )
+        manifests = situation.data_added - situation.appended + situation.deletes_to_check
+        cost.validate_reads = OVERWRITE_MANIFESTS * manifests
     cost.validate_reads += appended  # a manifest each
 
 

@@ -20,7 +20,7 @@ from endive.simulation.compiled.moments import (
     STEP_COMMITTED,
     STEP_REFUSED,
 )
-from endive.simulation.compiled.observer import observe_commit, observe_read, observe_rebase
+from endive.simulation.compiled.observer import observe_commit, observe_read
 from endive.simulation.compiled.outgoing import lose_answer
 from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import (
@@ -165,12 +165,18 @@ def batch_joined(world: WorldRecord, txn: TxnRecord, now: int) -> int:
 
 
 @step
+def rebase(world: WorldRecord, txn: TxnRecord, now: int) -> None:
+    """A change that commutes is put on the newest state; the observer takes that for its base."""
+    txn.rebased_us = now
+    expect(world, txn)
+    txn.base_commit = world.books.ledger.commits
+
+
+@step
 def batch_installed(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """The batch is written: whatever commutes is installed, whoever came first."""
     if rivals.commutes(txn.operation) and not is_current(world, txn):
-        txn.rebased_us = now
-        expect(world, txn)
-        observe_rebase(world, txn)
+        rebase(world, txn, now)
     success = is_current(world, txn)
     if success:
         apply(world, txn, now)
@@ -183,9 +189,7 @@ def rest_refused(world: WorldRecord, txn: TxnRecord, now: int) -> int:
     """A REST server finds the base stale: it rebases what commutes and tries again, or refuses."""
     if rivals.commutes(txn.operation) and txn.tries < world.catalog.server_retries:
         txn.tries += 1
-        txn.rebased_us = now
-        expect(world, txn)
-        observe_rebase(world, txn)
+        rebase(world, txn, now)
         return commit_arrives(world, txn, now)
     txn.time_us = now + txn.latency_us - txn.leg_us
     return decided(world, txn, False, world.catalog.is_refusal_telling == 1, now)

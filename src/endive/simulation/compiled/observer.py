@@ -127,12 +127,6 @@ def observe_base(world: WorldRecord, txn: TxnRecord, now: int) -> None:
 
 
 @step
-def observe_rebase(world: WorldRecord, txn: TxnRecord) -> None:
-    """A server that may do so has rebased a change that commutes on the newest state."""
-    txn.base_commit = world.books.ledger.commits
-
-
-@step
 def observe_log(world: WorldRecord, txn: TxnRecord, has_applied: bool, now: int) -> None:
     """A request has just been at the log of an append catalog."""
     log = world.server.log
