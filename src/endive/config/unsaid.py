@@ -15,7 +15,6 @@ APPENDS: Final = ("fast_append", "merge_append", "blind_append", "append_after_r
 
 
 def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
-    """Every sentence that holds for a configuration."""
     sentences = (reading_unsaid(plain), overlap_unsaid(plain), partitions_unsaid(plain))
     return tuple(sentence for sentence in sentences if sentence is not None)
 
@@ -42,7 +41,6 @@ def reading_unsaid(plain: Mapping[str, Any]) -> str | None:
 
 
 def _has_to_say(source: Mapping[str, Any]) -> bool:
-    """Whether what it has read decides who fails it."""
     if "read" in source or "real_conflict_probability" in source or source.get("checks") == "none":
         return False
     can_overwrite = source["operation_types"].get("validated_overwrite") or source["arrivals"]["kind"] == "trace"
@@ -147,7 +145,6 @@ def _has_probability(sources: list[Mapping[str, Any]], name: str) -> bool:
 
 
 def _can_conflict(source: Mapping[str, Any], plain: Mapping[str, Any]) -> bool:
-    """Whether others can make one of its operations fail for good."""
     weights = source["operation_types"]
     if "commit" not in plain:
         return _can_meet_in_delta(source, plain)

@@ -42,7 +42,6 @@ class Condition:
 
 @cache
 def condition(text: str) -> Condition:
-    """The condition in a text."""
     names = Expression.parse(text, "a rule").names
     return Condition(text, tuple(dict.fromkeys(key for name in names for key in _keys(name))), code_of(text))
 
@@ -60,7 +59,6 @@ def _spread(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(name: str) -> list[str]:
-    """The keys that a name in a condition rests on."""
     if name in FACTS:
         return FACTS[name].about.split()
     key = name.removeprefix(GIVEN).removeprefix(WRITTEN)
@@ -93,7 +91,6 @@ class SceneValues(dict[str, Any]):
         return value
 
     def holds(self, rule: Condition) -> bool:
-        """Whether a condition holds."""
         if rule.text not in self._verdicts:
             self._verdicts[rule.text] = bool(value_of(rule.code, self))
         return self._verdicts[rule.text]
