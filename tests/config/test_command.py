@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -10,8 +9,6 @@ from typer.testing import CliRunner
 from endive.cli.listings.config import app
 from endive.config import load_simulation_config, parse_config, reference_markdown
 from endive.config.key_reference import reference_csv
-
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 
 
 @pytest.fixture

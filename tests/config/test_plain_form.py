@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from endive.config import apply_overrides, known_keys, load_simulation_config, parse_config
+from endive.config import apply_overrides, load_simulation_config, parse_config
 from endive.config.toml_text import toml_text
 from endive.errors import ConfigError
 
@@ -148,15 +148,6 @@ def test_text_of_any_kind_survives_being_written_as_toml():
     document = {"experiment": {"label": label, "odd key": [1, 2.5, True, {"a": {}}]}}
 
     assert document == tomllib.loads(toml_text(document))
-
-
-def test_every_key_of_a_resolved_file_is_a_known_key(parse):
-    known = set(known_keys())
-    plain = parse(MANY_KEYS).to_dict()
-    for name, section in plain.items():
-        tables = section if name == "source" else [section]
-        prefix = "source.*" if name == "source" else name
-        assert {f"{prefix}.{key}" for table in tables for key in table} <= known
 
 
 def test_an_override_changes_the_plain_form_at_its_key(parse):

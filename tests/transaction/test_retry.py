@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from endive.config.sections.retries import BACKOFF_FIGURES
+from endive.config.sections.retries import BACKOFFS
 from endive.transaction.retry import Backoff, reason_to_stop
 from endive.vocabulary import NO_REASON, RETRIES_EXHAUSTED, TIMEOUT
 
@@ -12,7 +12,7 @@ MIDDLE, NEARLY_ONE, NEARLY_ZERO = 0.5, 1.0 - 2**-53, 2**-53
 
 
 def policy(name: str, **changes: float) -> Backoff:
-    base_ms, multiplier, max_ms, jitter = BACKOFF_FIGURES[name]
+    base_ms, multiplier, max_ms, jitter, _ = BACKOFFS[name]
     figures = {"base_ms": base_ms, "multiplier": multiplier, "max_ms": max_ms, "jitter": jitter}
     return Backoff(policy=name, **(figures | changes))
 
@@ -53,7 +53,7 @@ def test_the_older_strategies_jitter_both_ways(name):
     assert [round(1.1 * wait, 3) for wait in middle] == waits_ms(policy(name), NEARLY_ONE, 5)
 
 
-@given(u=st.floats(NEARLY_ZERO, NEARLY_ONE), retry=st.integers(1, 200), name=st.sampled_from(list(BACKOFF_FIGURES)))
+@given(u=st.floats(NEARLY_ZERO, NEARLY_ONE), retry=st.integers(1, 200), name=st.sampled_from(list(BACKOFFS)))
 def test_no_pause_exceeds_its_maximum_and_its_jitter(u, retry, name):
     backoff = policy(name)
     jitter = 0.0 if name in ("full_jitter", "decorrelated_jitter") else backoff.jitter

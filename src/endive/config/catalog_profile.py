@@ -65,7 +65,6 @@ class LatencyNote:
 
 @lru_cache(maxsize=len(CATALOGS) + 1)
 def catalog_profile(name: str) -> CatalogProfile:
-    """The profile of a name in ``CATALOGS``."""
     text = resources.files("endive.config").joinpath(_FOLDER, f"{name}.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     figure = data.pop("latency")

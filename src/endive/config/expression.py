@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import CodeType
 from typing import Any, Final
 
 from endive.config.values import abridge, nearest
@@ -34,20 +34,7 @@ def _round(number: float, digits: int = 0) -> int | float:
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {"min": min, "max": max, "round": _round, "int": int, "abs": abs}
 CONSTANTS: Final = {"true": True, "false": False}
 
-_ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_ORDER: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _LANGUAGE: Final = (
     "Use numbers, texts in quotes, axes by their key, + - * / // %, comparisons, and/or/not, "
     f"a if b else c, in [..] and {', '.join(FUNCTIONS)}."
@@ -70,7 +57,7 @@ class Expression:
         if len(text) > LENGTH_MAX:
             raise ConfigError(f"{where} is longer than {LENGTH_MAX} characters.")
         try:
-            tree = _tree(text)
+            tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ConfigError(f"{where} = '{text}' is not an expression. {_LANGUAGE}") from None
         if _is_deep(tree):
@@ -85,7 +72,7 @@ class Expression:
     def evaluate(self, values: Mapping[str, Any], where: str) -> Any:
         """The value for one combination; what cannot be computed is a ConfigError."""
         try:
-            result = _value(_tree(self.text), values)
+            result = value_of(code_of(self.text), values)
         except KeyError as error:
             name = error.args[0]
             guess = nearest(name, tuple(values))
@@ -104,11 +91,6 @@ class Expression:
 
 class _NotInLanguageError(Exception):
     """Something of Python that an expression may not use."""
-
-
-@lru_cache(maxsize=256)
-def _tree(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
 
 
 def _is_deep(tree: ast.AST) -> bool:
@@ -143,7 +125,7 @@ def _check(node: ast.expr, names: dict[str, None]) -> None:
     match node:
         case ast.Constant(value=bool() | int() | float() | str()):
             inner: list[ast.expr] = []
-        case ast.BinOp(left, op, right) if type(op) in _ARITHMETIC:
+        case ast.BinOp(left, op, right) if isinstance(op, _ARITHMETIC):
             inner = [left, right]
         case ast.UnaryOp(ast.USub() | ast.UAdd() | ast.Not(), operand):
             inner = [operand]
@@ -165,54 +147,48 @@ def _check(node: ast.expr, names: dict[str, None]) -> None:
         _check(item, names)
 
 
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    name = dotted_name(node)
-    if name is not None:
-        return CONSTANTS[name] if name in CONSTANTS else values[name]
-    match node:
-        case ast.Constant(value):
-            return value
-        case ast.BinOp(left, op, right):
-            return _ARITHMETIC[type(op)](_number(left, values), _number(right, values))
-        case ast.UnaryOp(ast.Not(), operand):
-            return not _value(operand, values)
-        case ast.UnaryOp(op, operand):
-            return -_number(operand, values) if isinstance(op, ast.USub) else _number(operand, values)
-        case ast.BoolOp(ast.And(), inner):
-            return all(_value(item, values) for item in inner)
-        case ast.BoolOp(_, inner):
-            return any(_value(item, values) for item in inner)
-        case ast.IfExp(test, body, orelse):
-            return _value(body if _value(test, values) else orelse, values)
-        case ast.Compare():
-            return _comparison(node, values)
-        case ast.List(inner) | ast.Tuple(inner):
-            return [_value(item, values) for item in inner]
-        case ast.Call(ast.Name(function), inner):
-            return FUNCTIONS[function](*(_number(item, values) for item in inner))
-    raise AssertionError(f"{ast.dump(node)} passed the check")
+@lru_cache(maxsize=1024)
+def code_of(text: str) -> CodeType:
+    """An expression that has been checked, as code for ``value_of``."""
+    return compile(ast.fix_missing_locations(_Evaluable().visit(ast.parse(text, mode="eval"))), "<expression>", "eval")
 
 
-def _number(node: ast.expr, values: Mapping[str, Any]) -> int | float:
-    value = _value(node, values)
+def value_of(code: CodeType, values: Mapping[str, Any]) -> Any:
+    """What code of ``code_of`` computes; a name that is missing is a KeyError."""
+    return eval(code, {"__builtins__": {}, "bool": bool, "number": _number, **FUNCTIONS, "values": values})
+
+
+class _Evaluable(ast.NodeTransformer):
+    """Makes ``catalog.type`` a lookup in ``values`` and has every operand checked to be a number."""
+
+    def visit(self, node: ast.AST) -> Any:
+        name = dotted_name(node)
+        if name in CONSTANTS:
+            return ast.Constant(CONSTANTS[name])
+        if name is not None:
+            return ast.Subscript(ast.Name("values", ast.Load()), ast.Constant(name), ast.Load())
+        match node:
+            case ast.BinOp(left, op, right):
+                return ast.BinOp(self._number(left), op, self._number(right))
+            case ast.UnaryOp(ast.USub() | ast.UAdd() as op, operand):
+                return ast.UnaryOp(op, self._number(operand))
+            case ast.Call(function, inner, []):
+                return ast.Call(function, [self._number(item) for item in inner], [])
+            case ast.BoolOp(op, inner):
+                joined = ast.BoolOp(op, [self.visit(item) for item in inner])
+                return ast.Call(ast.Name("bool", ast.Load()), [joined], [])
+            case ast.Tuple(inner):
+                return self.visit(ast.List(inner, ast.Load()))
+        return self.generic_visit(node)
+
+    def _number(self, node: ast.expr) -> ast.expr:
+        written = ast.Constant(ast.unparse(node))
+        return ast.Call(ast.Name("number", ast.Load()), [self.visit(node), written], [])
+
+
+def _number(value: Any, written: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"'{ast.unparse(node)}' is {value!r}, not a number")
+        raise TypeError(f"'{written}' is {value!r}, not a number")
     if isinstance(value, int) and abs(value) > NUMBER_MAX:
         raise OverflowError(f"a whole number on the way is beyond {NUMBER_MAX}")
     return value
-
-
-def _comparison(node: ast.Compare, values: Mapping[str, Any]) -> bool:
-    left = _value(node.left, values)
-    for op, item in zip(node.ops, node.comparators, strict=True):
-        right = _value(item, values)
-        if isinstance(op, (ast.In, ast.NotIn)):
-            holds = (left in right) == isinstance(op, ast.In)
-        elif isinstance(op, (ast.Eq, ast.NotEq)):
-            holds = (left == right) == isinstance(op, ast.Eq)
-        else:
-            holds = _ORDER[type(op)](left, right)
-        if not holds:
-            return False
-        left = right
-    return True

@@ -103,7 +103,6 @@ _ASIDES: Final = (re.compile(r" \([^)]*\)"), re.compile(r"; .*$"), re.compile(r"
 
 
 def reference_markdown() -> str:
-    """The page."""
     lines = [_OPENING]
     for section in reference():
         lines += [f"## {section.title}", "", section.about, "", *_table(section), ""]
@@ -127,24 +126,19 @@ def _table(section: ReferenceSection) -> Iterator[str]:
 
 def _keys(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """A line for each key, and one for each group."""
-    groups: dict[str, list[str]] = {prefix: [] for prefix in _GROUPS}
-    lines: list[tuple[str, ...]] = []
+    lines: dict[str, tuple[str, ...]] = {}
     for cell, allowed, default, meaning in rows:
         key = cell.strip("`")
-        prefix = next((each for each in groups if key.startswith(each)), None)
-        if prefix is None:
+        prefix = next((each for each in _GROUPS if key.startswith(each)), "")
+        if not prefix:
             short = _BY_PROTOCOL.sub("by [protocol](#protocols)", default.strip(QUOTE))
-            lines.append((cell, short, _phrase(key, allowed, meaning)))
+            lines[key] = (cell, short, _phrase(key, allowed, meaning))
+        elif prefix in lines:
+            lines[prefix] = (*lines[prefix][:2], f"{lines[prefix][2]}, {key.removeprefix(prefix)}")
         else:
-            if not groups[prefix]:
-                lines.append((prefix, "", ""))
-            groups[prefix].append(key.removeprefix(prefix))
-    for first, *rest in lines:
-        if first in groups:
-            part, phrase = _GROUPS[first]
-            yield f"`{first}<{part}>`", "", f"{phrase}: {', '.join(groups[first])}"
-        else:
-            yield first, *rest
+            part, phrase = _GROUPS[prefix]
+            lines[prefix] = (f"`{prefix}<{part}>`", "", f"{phrase}: {key.removeprefix(prefix)}")
+    yield from lines.values()
 
 
 def _phrase(key: str, allowed: str, meaning: str) -> str:

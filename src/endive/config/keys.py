@@ -59,7 +59,6 @@ class Alternative:
 
 
 def alternatives(annotation: Any, tags: tuple[str, ...] = ()) -> list[Alternative]:
-    """Every table an annotation allows."""
     if isinstance(annotation, type) and issubclass(annotation, Table):
         return [Alternative(tags, annotation)]
     arguments = get_args(annotation)
@@ -73,7 +72,6 @@ def alternatives(annotation: Any, tags: tuple[str, ...] = ()) -> list[Alternativ
 
 
 def tables_of(field: FieldInfo) -> list[Alternative]:
-    """Every table a key may hold."""
     forms = [item.written for item in field.metadata if isinstance(item, Forms)]
     return alternatives(forms[0] if forms else field.annotation)
 
@@ -117,10 +115,8 @@ def field_at(table: type[Table], place: tuple[str | int, ...]) -> FieldInfo | No
 def choices_at(key: str) -> tuple[str, ...]:
     """The names that a dotted key chooses from; none if it holds something else, or is not known."""
     section, *place = key.split(".")
-    if section == SOURCE and len(place) > 1:
-        field = field_at(SourceConfig, tuple(place[1:]))
-    else:
-        field = field_at(SECTIONS[section], tuple(place)) if section in SECTIONS and place else None
+    is_of_source = section == SOURCE and len(place) > 1
+    field = field_at(SourceConfig, tuple(place[1:])) if is_of_source else field_at(Sections, (section, *place))
     is_choice = field is not None and get_origin(field.annotation) is Literal
     return tuple(map(str, get_args(field.annotation))) if field is not None and is_choice else ()
 
@@ -139,7 +135,6 @@ def extra_text(field: FieldInfo, name: str) -> str | None:
 
 
 def allowed_text(field: FieldInfo) -> str:
-    """What a key may hold, in words."""
     example = extra_text(field, "example")
     allowed = _describe_allowed(field.annotation, tuple(field.metadata))
     return f"{allowed} such as {example}" if example else allowed

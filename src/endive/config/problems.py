@@ -61,7 +61,6 @@ class Spelt(dict[str, Any]):
         self.origins: dict[Path, Path] = dict(origins or {})  # a place here -> where it was written
 
     def written(self, path: Path) -> Path:
-        """Where the value at a path was written."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.origins:
                 return (*self.origins[path[:length]], *path[length:])

@@ -95,7 +95,6 @@ class SimulationConfig(Sections):
         return blake2b(canonical.encode(), digest_size=HASH_BYTES).hexdigest()
 
     def with_seed(self, seed: int) -> SimulationConfig:
-        """The same configuration with another seed."""
         try:
             section = self.simulation.model_copy(update={"seed": SEED.check(seed)})
         except PydanticCustomError as error:

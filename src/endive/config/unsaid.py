@@ -6,7 +6,7 @@ settle it. A run, an analysis and every command that answers show these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 MAINTENANCE: Final = ("expire_snapshots", "rewrite_manifests")  # operations that touch no data files
@@ -15,7 +15,6 @@ APPENDS: Final = ("fast_append", "merge_append", "blind_append", "append_after_r
 
 
 def what_is_unsaid(plain: Mapping[str, Any]) -> tuple[str, ...]:
-    """Every sentence that holds for a configuration."""
     sentences = (reading_unsaid(plain), overlap_unsaid(plain), partitions_unsaid(plain))
     return tuple(sentence for sentence in sentences if sentence is not None)
 
@@ -42,14 +41,16 @@ def reading_unsaid(plain: Mapping[str, Any]) -> str | None:
 
 
 def _has_to_say(source: Mapping[str, Any]) -> bool:
-    """Whether what it has read decides who fails it."""
-    if "read" in source or "real_conflict_probability" in source or source.get("checks") == "none":
-        return False
-    can_overwrite = source["operation_types"].get("validated_overwrite") or source["arrivals"]["kind"] == "trace"
-    if not can_overwrite or source.get("overwrite") == "replace_partitions":
+    if "read" in source or "real_conflict_probability" in source or not _validates(source):
         return False
     is_row_delta = source.get("overwrite") == "row_delta" and source.get("checks") != "added_rows"
     return source.get("isolation") == "serializable" or is_row_delta
+
+
+def _validates(source: Mapping[str, Any]) -> bool:
+    """Whether one of its operations may be an overwrite that looks for rivals."""
+    can_overwrite = source["operation_types"].get("validated_overwrite") or source["arrivals"]["kind"] == "trace"
+    return bool(can_overwrite) and source.get("checks") != "none" and source.get("overwrite") != "replace_partitions"
 
 
 def overlap_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
@@ -58,20 +59,20 @@ def overlap_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
     sources = plain["source"]
     if detector == "partition_overlap" or not any(_can_conflict(source, plain) for source in sources):
         return ()
-    if detector == "files":
-        are_rows_minded = any(_minds_rows_by_file(source) for source in sources)
-        silent = [source for source in sources if "touched_files" not in source]
-        names = [source["name"] for source in silent if _touches_files(source, are_rows_minded)]
-    else:
-        names = [source["name"] for source in sources if _can_conflict(source, plain)]
-    return tuple(name for name in names if not _has_probability(sources, name))
+    if detector != "files":
+        return failing_sources(plain)
+    are_rows_minded = any(_minds_rows_by_file(source) for source in sources)
+    silent = (source for source in sources if "touched_files" not in source)
+    return _without_probability(source for source in silent if _touches_files(source, are_rows_minded))
 
 
 def failing_sources(plain: Mapping[str, Any]) -> tuple[str, ...]:
     """The sources that others can make fail for good, and of which no probability says how often."""
-    sources = plain["source"]
-    names = [source["name"] for source in sources if _can_conflict(source, plain)]
-    return tuple(name for name in names if not _has_probability(sources, name))
+    return _without_probability(source for source in plain["source"] if _can_conflict(source, plain))
+
+
+def _without_probability(sources: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(source["name"] for source in sources if "real_conflict_probability" not in source)
 
 
 def overlap_unsaid(plain: Mapping[str, Any]) -> str | None:
@@ -129,10 +130,8 @@ def _picks_by_chance(source: Mapping[str, Any], most: int) -> bool:
 
 def _minds_rows_by_file(source: Mapping[str, Any]) -> bool:
     """Whether files that others add fail it where they meet files it has read."""
-    can_overwrite = source["operation_types"].get("validated_overwrite") or source["arrivals"]["kind"] == "trace"
-    is_checked = source.get("checks") != "none" and source.get("overwrite") != "replace_partitions"
     is_serializable = source.get("isolation", "serializable") == "serializable"
-    return bool(can_overwrite) and is_checked and is_serializable and source.get("read") not in ("table", "partitions")
+    return _validates(source) and is_serializable and source.get("read") not in ("table", "partitions")
 
 
 def _touches_files(source: Mapping[str, Any], are_rows_minded: bool) -> bool:
@@ -142,21 +141,13 @@ def _touches_files(source: Mapping[str, Any], are_rows_minded: bool) -> bool:
     return is_replayed or any(weight and kind not in harmless for kind, weight in source["operation_types"].items())
 
 
-def _has_probability(sources: list[Mapping[str, Any]], name: str) -> bool:
-    return any(source["name"] == name and "real_conflict_probability" in source for source in sources)
-
-
 def _can_conflict(source: Mapping[str, Any], plain: Mapping[str, Any]) -> bool:
-    """Whether others can make one of its operations fail for good."""
     weights = source["operation_types"]
     if "commit" not in plain:
         return _can_meet_in_delta(source, plain)
     if plain["commit"]["real_conflict"] == "merge":
         return True
-    is_checked = source.get("overwrite") != "replace_partitions" and source.get("checks") != "none"
-    is_validated = bool(weights.get("validated_overwrite")) and is_checked
-    is_replayed = source["arrivals"]["kind"] == "trace"
-    return is_validated or is_replayed or bool(weights.get("rewrite_files"))
+    return _validates(source) or source["arrivals"]["kind"] == "trace" or bool(weights.get("rewrite_files"))
 
 
 def _can_meet_in_delta(source: Mapping[str, Any], plain: Mapping[str, Any]) -> bool:

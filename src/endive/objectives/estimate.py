@@ -18,15 +18,12 @@ class Estimate:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a figure with an interval."""
         return self.value is not None and self.low is not None and self.high is not None
 
     def times(self, factor: float) -> Estimate:
-        """The estimate of a multiple of the figure."""
         value, low, high = (None if part is None else part * factor for part in (self.value, self.low, self.high))
         return replace(self, value=value, low=low, high=high)
 
     @staticmethod
     def exactly(value: float) -> Estimate:
-        """A figure without doubt."""
         return Estimate(value, value, value)

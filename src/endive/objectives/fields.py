@@ -76,5 +76,4 @@ def field_at(name: str) -> Field | None:
 
 
 def field_names() -> tuple[str, ...]:
-    """Every name a field goes by."""
     return tuple(_BY_NAME)

@@ -43,7 +43,6 @@ class Judged:
 
     @property
     def found(self) -> Estimate:
-        """What was found of that figure."""
         return self.right if isinstance(self.comparison.left, Constant) else self.left
 
     @property

@@ -60,7 +60,6 @@ class Names:
         return tuple(source for source, problem in zip(self.sources, problems, strict=True) if not problem)
 
     def of_scope(self, scope: str) -> tuple[str, ...]:
-        """The names of all sources, kinds or tables."""
         if scope == SOURCE:
             return self.sources
         if scope == KIND:

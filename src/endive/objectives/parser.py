@@ -141,7 +141,6 @@ class _Parser:
 
     @property
     def _token(self) -> Token:
-        """The next one."""
         return self._tokens[self._next]
 
     def _take(self) -> Token:

@@ -68,7 +68,6 @@ Node = Comparison | Junction
 
 
 def comparisons(node: Node) -> tuple[Comparison, ...]:
-    """The comparisons of a tree, from left to right."""
     if isinstance(node, Comparison):
         return (node,)
     return tuple(found for part in node.parts for found in comparisons(part))

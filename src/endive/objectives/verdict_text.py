@@ -60,7 +60,6 @@ def interval_text(field: Field, estimate: Estimate) -> str:
 
 
 def estimate_text(field: Field, estimate: Estimate) -> str:
-    """A figure and its interval."""
     value = figure_text(field, estimate.value, (estimate.low, estimate.high))
     return f"{value} {interval_text(field, estimate)}".rstrip()
 
@@ -76,6 +75,5 @@ def describe_verdict(part: Judged) -> str:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """The verdict, then its decisive comparisons."""
     head = f"objective {verdict.objective.text}: {verdict.outcome}"
     return [head, *(f"  {describe_verdict(part)}" for part in verdict.decisive)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from endive.config.expression import Expression
+from endive.config.expression import Expression, code_of, value_of
 from endive.errors import ConfigError
 
 VALUES = {"catalog.num_tables": 10, "load": 2.5, "commit.protocol": "merge", "on": True}
@@ -71,6 +71,11 @@ def test_what_the_language_lacks_is_refused_before_anything_is_computed(text, pr
     with pytest.raises(ConfigError, match=r"^derived: x = '.*' (cannot be used|is not an expression)") as caught:
         Expression.parse(text, "derived: x")
     assert problem in str(caught.value)
+
+
+def test_nothing_of_python_can_be_called_even_by_what_was_not_checked():
+    with pytest.raises(NameError, match="open"):
+        value_of(code_of("open(1)"), {})
 
 
 @pytest.mark.parametrize(

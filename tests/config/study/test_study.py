@@ -149,11 +149,18 @@ def test_the_command_line_replaces_the_values_of_an_axis(study, override, expect
     assert expected == combinations(study("[axes]\ntransaction.retry = [1, 2]\n", override))
 
 
-def test_a_trace_is_found_from_wherever_the_study_is_read(tmp_path):
+@pytest.mark.parametrize(
+    "axis",
+    [
+        "transaction.retry = [1]",
+        "source.replay.arrivals.path = ['log.csv']",
+        "'source.replay.arrivals' = [{ kind = 'trace', path = 'log.csv' }]",
+    ],
+)
+def test_a_trace_is_found_from_wherever_the_study_is_read(tmp_path, axis):
     (tmp_path / "log.csv").write_text("submit_ms\n0\n")
     (tmp_path / "s.toml").write_text(
-        "[axes]\ntransaction.retry = [1, 2]\n"
-        "[[base.source]]\nname = 'replay'\narrivals = { kind = 'trace', path = 'log.csv' }\n"
+        f"[axes]\n{axis}\n[[base.source]]\nname = 'replay'\narrivals = {{ kind = 'trace', path = 'log.csv' }}\n"
     )
 
     points = load_study(tmp_path / "s.toml").expand()

@@ -36,7 +36,6 @@ CLIENT: Final = "spark"  # unless a document says otherwise
 
 
 def format_of(document: Mapping[str, Any]) -> str:
-    """The table format a document is written for."""
     table = document.get("table")
     name = table.get("format", ICEBERG) if isinstance(table, Mapping) else ICEBERG
     return name if name in OTHER else ICEBERG

@@ -41,7 +41,6 @@ class Parameter:
 
     @property
     def is_duration(self) -> bool:
-        """Whether it is a time."""
         return self.name.endswith("_ms")
 
 
@@ -77,7 +76,6 @@ class Recipe:
 
 @lru_cache(maxsize=1)
 def recipes() -> dict[str, Recipe]:
-    """All recipes by name."""
     return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 

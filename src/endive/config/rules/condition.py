@@ -15,7 +15,7 @@ from string import Formatter
 from types import CodeType
 from typing import Any, Final
 
-from endive.config.expression import CONSTANTS, Expression, dotted_name
+from endive.config.expression import CONSTANTS, Expression, code_of, dotted_name, value_of
 from endive.config.problems import show
 from endive.config.rules.facts import FACTS, Scene
 from endive.config.toml_text import value_text
@@ -42,23 +42,8 @@ class Condition:
 
 @cache
 def condition(text: str) -> Condition:
-    """The condition in a text."""
     names = Expression.parse(text, "a rule").names
-    looked_up = _Lookups().visit(ast.parse(text, mode="eval"))
-    code = compile(ast.fix_missing_locations(looked_up), "<rule>", "eval")
-    return Condition(text, tuple(dict.fromkeys(key for name in names for key in _keys(name))), code)
-
-
-class _Lookups(ast.NodeTransformer):
-    """Makes ``catalog.type`` a lookup in a mapping, so that an expression that has been checked runs as it stands."""
-
-    def visit(self, node: ast.AST) -> Any:
-        name = dotted_name(node)
-        if name is None:
-            return super().visit(node)
-        if name in CONSTANTS:
-            return ast.Constant(CONSTANTS[name])
-        return ast.Subscript(ast.Name("values", ast.Load()), ast.Constant(name), ast.Load())
+    return Condition(text, tuple(dict.fromkeys(key for name in names for key in _keys(name))), code_of(text))
 
 
 @cache
@@ -74,7 +59,6 @@ def _spread(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _keys(name: str) -> list[str]:
-    """The keys that a name in a condition rests on."""
     if name in FACTS:
         return FACTS[name].about.split()
     key = name.removeprefix(GIVEN).removeprefix(WRITTEN)
@@ -107,9 +91,8 @@ class SceneValues(dict[str, Any]):
         return value
 
     def holds(self, rule: Condition) -> bool:
-        """Whether a condition holds."""
         if rule.text not in self._verdicts:
-            self._verdicts[rule.text] = bool(eval(rule.code, {"__builtins__": {}}, {"values": self}))
+            self._verdicts[rule.text] = bool(value_of(rule.code, self))
         return self._verdicts[rule.text]
 
     def say(self, template: str) -> str:

@@ -58,7 +58,6 @@ class Contradiction:
 
 @cache
 def contradiction_rows() -> tuple[tuple[Contradiction, ...], tuple[Contradiction, ...]]:
-    """The rows about sections, and those about one source."""
     tables = read_rows(FILE)
     sections, sources = (
         tuple(Contradiction(row["key"], condition(row["when"]), row["says"]) for row in tables[name])
@@ -174,7 +173,6 @@ def _capabilities(config: SimulationConfig, provider: str, has: frozenset[str]) 
 
 
 def _size_problems(config: SimulationConfig) -> Iterator[Problem]:
-    """Every sum of sizes that is too large."""
     table, catalog = config.table, config.catalog
     metadata_bytes = table.metadata_base_bytes + table.metadata_bytes_per_snapshot * table.initial_snapshots
     list_bytes = table.manifest_list_base_bytes + table.manifest_list_bytes_per_manifest * table.initial_manifests

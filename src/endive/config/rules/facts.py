@@ -47,7 +47,6 @@ class Scene:
     index: int = 0  # of the source
 
     def path(self, key: str) -> Path:
-        """Where a dotted key stands in the document."""
         parts = tuple(key.split("."))
         return parts if parts[0] in SECTIONS else (SOURCE, self.index, *parts)
 
@@ -60,7 +59,6 @@ class Scene:
         return value_at(self.document, self.path(key))
 
     def value(self, key: str) -> Any:
-        """What a dotted key holds."""
         is_of_section, get = _getter(key)
         return get(self.config if is_of_section else self.source)
 
@@ -123,7 +121,6 @@ def _is_multi_table(scene: Scene) -> bool:
 
 
 def _fewest_partitions(scene: Scene) -> int:
-    """Of any table."""
     return int(min(scene.value("catalog.partitions.per_table") or [scene.value("catalog.partitions.num_partitions")]))
 
 

@@ -58,12 +58,10 @@ class Unread:
 
     @property
     def because(self) -> str:
-        """The end of a sentence."""
         return self.values.say(self.row.why)
 
     @property
     def about(self) -> tuple[str, ...]:
-        """Where the keys stand that it rests on."""
         keys = (*self.row.when.about, "commit.protocol", *self.row.unless.about)
         return tuple(map(self.values.scene.place, keys))
 
@@ -79,7 +77,6 @@ def _row(keys: str, read: str = ALWAYS, why: str = "", unless: str = NEVER, tabl
 
 @cache
 def readings() -> tuple[Reading, ...]:
-    """The rows about keys of sections."""
     tables = read_rows(FILE)
     own = (_row(**table) for table in tables["section"])
     return (*_format_rows("keys"), *own, *_request_rows([_row(**table) for table in tables["request"]]))
@@ -87,7 +84,6 @@ def readings() -> tuple[Reading, ...]:
 
 @cache
 def source_readings() -> tuple[Reading, ...]:
-    """The rows about keys of one source."""
     own = (_row(**table) for table in read_rows(FILE)["source"])
     return (*_format_rows("source_keys"), *own, *_backoff_rows())
 
@@ -145,7 +141,6 @@ def _unread(rows: tuple[Reading, ...], values: SceneValues) -> dict[str, Unread]
 
 @cache
 def _tables_of(key: str) -> tuple[str, ...]:
-    """The tables a dotted key lies in."""
     parts = key.split(".")
     return tuple(".".join(parts[:length]) for length in range(1, len(parts)))
 

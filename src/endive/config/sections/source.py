@@ -82,7 +82,6 @@ class ShortRuntime(Spec):
         return self
 
     def to_table(self) -> dict[str, Any]:
-        """As a lognormal by mean."""
         return {"distribution": "lognormal", "mean_ms": self.mean_ms, "sigma": self.sigma, "shift_ms": self.min_ms}
 
 

@@ -40,7 +40,6 @@ class ShortNormal(Spec):
         return self
 
     def to_table(self) -> dict[str, Any]:
-        """As a truncated normal."""
         return {
             "distribution": "truncated_normal",
             "mean_ms": self.mean_ms,
@@ -56,7 +55,6 @@ class ShortLognormal(Spec):
     sigma: Sigma = Field(description="Standard deviation of the logarithm.")
 
     def to_table(self) -> dict[str, Any]:
-        """As a lognormal by mu."""
         return {"distribution": "lognormal", "mu": self.mu, "sigma": self.sigma, "min_latency_ms": SEED_FLOOR_MS}
 
 
@@ -68,7 +66,6 @@ class ShortSizeBased(Spec):
     sigma: Sigma = Field(description="Standard deviation of the logarithm of the noise.")
 
     def to_table(self) -> dict[str, Any]:
-        """As a size-based distribution."""
         return {"distribution": "size_based", **super().to_table(), "min_latency_ms": SEED_FLOOR_MS}
 
 

@@ -88,7 +88,6 @@ def _milliseconds(key: str, value: Any) -> Any:
 
 
 def repeated_value(axis: Axis) -> Any:
-    """The first value the axis has twice, or None."""
     seen: set[str] = set()
     for value in axis.values:
         text = value_text(value)

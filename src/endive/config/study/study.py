@@ -91,7 +91,6 @@ class Study:
         return tuple(dict.fromkeys(names))
 
     def combination_count(self) -> int:
-        """Combinations before conditions drop any."""
         grid = math.prod(len(group[0].values) for group in self.groups) if self.groups else 0
         return grid + len(self.points)
 

@@ -45,7 +45,6 @@ class StudyReader:
         self.problems: list[str] = []
 
     def read(self, overrides: Mapping[str, Any]) -> Study:
-        """The study, with overrides applied."""
         head = self._head()
         base, folder = self._base(head)
         derived = self._derive()
@@ -112,7 +111,6 @@ class StudyReader:
         return head
 
     def _table(self, name: str) -> dict[str, Any]:
-        """The table ``[name]``."""
         table = self.document.get(name, {})
         if isinstance(table, Mapping):
             return dict(table)
@@ -120,7 +118,6 @@ class StudyReader:
         return {}
 
     def _tables(self, name: str) -> list[Mapping[str, Any]]:
-        """The tables ``[[name]]``."""
         items = self.document.get(name, [])
         if isinstance(items, list) and all(isinstance(item, Mapping) for item in items):
             return items

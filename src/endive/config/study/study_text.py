@@ -14,7 +14,6 @@ from endive.config.toml_text import key_text, value_text
 
 
 def study_text(study: Study) -> str:
-    """The text of a study file."""
     head = {name: getattr(study, name) for name in ("name", "title", "question", "subject", "look_for", "seeds")}
     blocks = [_block("[study]", {name: value for name, value in head.items() if value is not None})]
     if report := {name: value for name, value in asdict(study.report).items() if value}:
