@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from endive.cli.main import app
 from endive.errors import OutputError
-from endive.pipeline.analysis.analysis_folder import ANALYSIS, INDEX, refuse_foreign
-from endive.pipeline.dataset.check import check_dataset
+from endive.pipeline.analysis.analysis_folder import refuse_foreign
+from endive.pipeline.dataset.check import ANALYSIS, INDEX, check_dataset
 from endive.pipeline.dataset.part_files import RECORDS
 from endive.pipeline.dataset.seal import is_page_whole, sealed, sealed_page
 from endive.pipeline.dataset.sweep_folder import MANIFEST, SweepFolder

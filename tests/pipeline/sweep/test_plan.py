@@ -26,6 +26,7 @@ runs_of_any_size = st.lists(st.floats(0, 3e6), min_size=1, max_size=60).map(
 cores = st.integers(1, 8)
 
 
+@pytest.mark.lengthy
 @given(runs_of_any_size, cores)
 def test_every_run_is_in_exactly_one_part_and_every_part_in_exactly_one_task(runs, cores):
     parts = plan_parts(runs, cores=cores)

@@ -245,30 +245,22 @@ def _refuse_other_counts(dataset: Dataset, counts: Mapping[str, pa.Table]) -> No
     """What was scanned must be what the runs made: a file that is missing, or one too many, shows here."""
     ended = dataset.runs.filter(pc.equal(dataset.runs["status"], "ok"))
     commits = counts[LATENCIES].filter(pc.equal(counts[LATENCIES]["latency"], "commit"))
-    _compare(dataset, "latencies", "commits", _by_point(commits, "txns"), _by_point(ended, "txns_committed"))
+    compared = [("latencies", "commits", _by_point(commits, "txns"), _by_point(ended, "txns_committed"))]
     if TIMELINE in counts:
         whole = counts[TIMELINE].filter(pc.equal(counts[TIMELINE]["scope"], ALL))
         kept = ended.filter(ended["transactions_kept"])
-        _compare(dataset, "transactions", "txns", _by_point(whole, "submitted"), _by_point(kept, "txns"))
+        compared.append(("transactions", "txns", _by_point(whole, "submitted"), _by_point(kept, "txns")))
+    for folder, what, counted, made in compared:
+        for study, point in sorted({*counted, *made}):
+            here, expected = (each.get((study, point), 0) for each in (counted, made))
+            if here != expected:
+                raise OutputError(
+                    f"{dataset.folder.path / folder} has {here:,} {what} of study {study}, point {point}, but its runs "
+                    f"made {expected:,}. A file is missing, or does not belong there: "
+                    f"'endive check {dataset.folder.path}' says which."
+                )
 
 
 def _by_point(table: pa.Table, column: str) -> dict[tuple[str, int], int]:
     columns = (each.to_pylist() for each in summed(table, POINT, [column]).columns)
     return {(study, point): count for study, point, count in zip(*columns, strict=True) if count}
-
-
-def _compare(
-    dataset: Dataset,
-    folder: str,
-    what: str,
-    counted: Mapping[tuple[str, int], int],
-    made: Mapping[tuple[str, int], int],
-) -> None:
-    for place in sorted({*counted, *made}):
-        if counted.get(place, 0) != made.get(place, 0):
-            study, point = place
-            raise OutputError(
-                f"{dataset.folder.path / folder} has {counted.get(place, 0):,} {what} of study {study}, point {point}, "
-                f"but its runs made {made.get(place, 0):,}. A file is missing, or does not belong there: "
-                f"'endive check {dataset.folder.path}' says which."
-            )

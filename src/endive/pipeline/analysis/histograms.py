@@ -8,6 +8,7 @@ evenly.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -39,10 +40,8 @@ def attempts_histogram(outcomes: pa.Table) -> pa.Table:
     """``ATTEMPTS``: txns by the number of their commit attempts, and their share of all that ended."""
     sums = ["txns_committed", "txns_aborted", "txns"]
     counts = by_scope(_with_commits(outcomes), [*POINT, "attempts_low"], sums)
-    whole = summed(counts, POINT_GROUP, ["txns"]).rename_columns([*POINT_GROUP, "all"])
-    table = counts.join(whole, keys=list(POINT_GROUP), join_type="inner", use_threads=False)
-    columns = {"attempts_high": _high(table["attempts_low"]), "share": ratio(table["txns"], table["all"])}
-    return with_columns(table, columns).select(list(ATTEMPTS))
+    table = _with_share(counts, POINT_GROUP)
+    return with_columns(table, {"attempts_high": _high(table["attempts_low"])}).select(list(ATTEMPTS))
 
 
 def convoy(outcomes: pa.Table) -> pa.Table:
@@ -71,6 +70,13 @@ def _with_commits(outcomes: pa.Table) -> pa.Table:
         pc.if_else(is_committed, *pair) for pair in ((outcomes["txns"], zero), (zero, outcomes["txns"]))
     )
     return with_columns(outcomes, {"txns_committed": committed, "txns_aborted": aborted})
+
+
+def _with_share(counts: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """``counts`` with ``share``: a row's part of all txns with the same keys."""
+    whole = summed(counts, keys, ["txns"]).rename_columns([*keys, "all"])
+    table = counts.join(whole, keys=list(keys), join_type="inner", use_threads=False)
+    return with_columns(table, {"share": ratio(table["txns"], table["all"])})
 
 
 def _high(low: pa.ChunkedArray) -> pa.Array:
@@ -124,13 +130,8 @@ def latency_histogram(pooled: pa.Table) -> pa.Table:
     """``HISTOGRAM``: the same counts in fewer bins."""
     width = BITS - COARSE_BITS
     coarse = with_columns(pooled, {"coarse": pa.array(pooled["bin"].to_numpy() >> width)})
-    counts = summed(coarse, [*GROUPED, "coarse"], ["txns"])
-    whole = summed(counts, GROUPED, ["txns"]).rename_columns([*GROUPED, "all"])
-    table = counts.join(whole, keys=list(GROUPED), join_type="inner", use_threads=False)
+    table = _with_share(summed(coarse, [*GROUPED, "coarse"], ["txns"]), GROUPED)
     first = table["coarse"].to_numpy() << width
-    columns = {
-        "low_ms": pa.array(bin_low_us(first) / 1000.0),
-        "high_ms": pa.array(bin_high_us(first + ((1 << width) - 1)) / 1000.0),
-        "share": ratio(table["txns"], table["all"]),
-    }
+    ends = {"low_ms": bin_low_us(first), "high_ms": bin_high_us(first + ((1 << width) - 1))}
+    columns = {name: pa.array(end_us / 1000.0) for name, end_us in ends.items()}
     return with_columns(table, columns).select(list(HISTOGRAM))

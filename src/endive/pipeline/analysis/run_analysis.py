@@ -22,7 +22,8 @@ from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
 from endive.pipeline.analysis.warning_table import first_configuration
-from endive.pipeline.dataset.dataset_table import count_kept_txns, read_runs
+from endive.pipeline.dataset.check import ANALYSIS
+from endive.pipeline.dataset.dataset_table import count_kept_txns, damaged, read_runs
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.pipeline.spark.session import LONG_JOBS, PYTHON_JOBS, first_line, no_workers
@@ -109,7 +110,7 @@ def analyze(
     tell("writing")
     facts = _facts(dataset, loads, texts, bins, tables)
     index = write_analysis(dataset.folder.path, tables, TITLES, facts, dataset.folder.model_version)
-    return Analysis(folder=dataset.folder.path / "analysis", index=index, tables=tables)
+    return Analysis(folder=dataset.folder.path / ANALYSIS, index=index, tables=tables)
 
 
 def session_settings(path: str | DatasetPath, master: str | None) -> dict[str, str]:
@@ -163,10 +164,7 @@ def _explain_failure(said: str) -> EndiveError:
     if ours:  # a worker's own words
         return OutputError(ours[-1].removeprefix(_OUTPUT_ERROR))
     if file := _UNREADABLE.search(said):
-        return OutputError(
-            f"{unquote(file[1])} is damaged and cannot be read. Delete it and start the same 'endive sweep' again: "
-            "only what is missing is simulated. Nothing was changed."
-        )
+        return damaged(unquote(file[1]))
     if workers := no_workers(said):
         return EngineError(workers)
     if "OutOfMemoryError" in said:

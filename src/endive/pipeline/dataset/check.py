@@ -1,7 +1,7 @@
 """Every file of a dataset held against what was written down of it: ``endive check``, and what ``--repair`` takes away.
 
 What a file must be is known to ``part_files``, ``summaries``, ``referred_files`` and the index of the analysis; nothing
-is changed here but by ``forget_damaged`` and ``rebuilt_plans``.
+is changed here but by ``forget_damaged`` and ``rebuild_plans``.
 """
 
 from __future__ import annotations
@@ -85,15 +85,14 @@ def check_dataset(path: str | DatasetPath) -> Checked:
     return Checked(parts, missing, runs, tuple(damages))
 
 
-def forget_damaged(folder: SweepFolder, study: str) -> int:
-    """Take away the parts of a study that are damaged, so that they are simulated again; how many there were."""
-    damaged = [files for files in folder.complete_parts(study) if _problem(files) is not None]
-    for files in damaged:
-        files.forget()
-    return len(damaged)
+def forget_damaged(folder: SweepFolder, study: str) -> None:
+    """Take away the parts of a study that are damaged, so that they are simulated again."""
+    for files in folder.complete_parts(study):
+        if _problem(files) is not None:
+            files.forget()
 
 
-def rebuilt_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
+def rebuild_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
     """The plans by the records that are whole, or None if the manifest is; parts without a record are taken away."""
     try:
         read_sealed(root / MANIFEST)

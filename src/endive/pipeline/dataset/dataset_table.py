@@ -9,6 +9,7 @@ itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,10 +55,8 @@ def read_runs(folder: SweepFolder) -> pa.Table:
 
 def read_small(path: DatasetPath) -> pa.Table:
     """A file of runs or of groups, with what a terminal would obey taken out of its texts."""
-    try:
+    with _refuse_damaged(path):
         return printable_table(parquet_file(path, page_checksum_verification=True).read())
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(path, error) from None
 
 
 def join_studies(tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -135,16 +134,12 @@ def run_files(folder: SweepFolder, runs: pa.Table, table: str) -> list[RunFile]:
 def read_file(file: RunFile, place: DatasetPath, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of the runs of a file, each with what is known of its run."""
     by_id = {row["run_id"]: row for row in file.runs}
-    try:
+    with _refuse_damaged(place):
         parquet = parquet_file(place, page_checksum_verification=True)
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(place, error) from None
     with parquet:
         for number in range(parquet.num_row_groups):
-            try:
+            with _refuse_damaged(place):
                 rows = parquet.read_row_group(number, use_threads=False)
-            except (pa.ArrowException, OSError) as error:
-                raise damaged(place, error) from None
             run_ids = rows["run_id"].cast(pa.string())
             for run_id in pc.unique(run_ids).to_pylist():
                 if run_id in by_id:
@@ -165,11 +160,19 @@ def with_values(txns: pa.Table, values: Mapping[str, Any], schema: pa.Schema) ->
     return pa.table(columns, schema=schema)
 
 
-def damaged(path: DatasetPath, error: Exception) -> OutputError:
+@contextmanager
+def _refuse_damaged(path: DatasetPath) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise damaged(path, f" ({reason})") from None
+
+
+def damaged(path: object, reason: str = "") -> OutputError:
     """What to say of a file that cannot be read, and what to do."""
-    reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
     return OutputError(
-        f"{path} is damaged and cannot be read ({reason}). Delete it and start the same 'endive sweep' again: only "
+        f"{path} is damaged and cannot be read{reason}. Delete it and start the same 'endive sweep' again: only "
         "what is missing is simulated. Nothing was changed."
     )
 

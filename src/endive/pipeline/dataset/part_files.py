@@ -88,11 +88,6 @@ class PartFiles:
         """The last of its files to appear, which makes it complete."""
         return self.transactions if self.keeps_transactions else self.record
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether the part is there."""
-        return self.last.exists()
-
     def write_record(self, runs: Sequence[Record], files: Mapping[str, FileFacts]) -> None:
         """Write down what was measured, and what the files beside the record are."""
         document = {"part": self.part.name, "point": self.part.point, "files": files, "runs": list(runs)}

@@ -22,7 +22,7 @@ from endive.config.study.absolute_paths import with_paths
 from endive.config.study.study_text import study_text
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
 from endive.kernel_cache import is_kept
-from endive.pipeline.dataset.check import forget_damaged, rebuilt_plans
+from endive.pipeline.dataset.check import forget_damaged, rebuild_plans
 from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS, DETAILS, Part, Record, record_digest
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import FILES, keep_files
@@ -77,7 +77,7 @@ def run_sweep(
         raise ConfigError(f"detail = '{detail}' is not known. Choose one of: {', '.join(DETAILS)}.")
     start_s = time.monotonic()
     name = planned.study.name
-    with SweepFolder.locked(out, rebuilt_plans if repairs else None) as folder:
+    with SweepFolder.locked(out, rebuild_plans if repairs else None) as folder:
         _refuse_mixing(folder, planned, detail)
         folder.sweep_out()
         if repairs:
