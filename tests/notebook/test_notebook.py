@@ -123,6 +123,7 @@ def test_the_questions_are_functions_that_return_values():
 
     assert limit.interval[0] <= limit.value <= limit.interval[1]
     assert "<table>" in limit._repr_html_()
+    assert "\nwarning: How many data files merge touches is not said" in repr(limit)
     assert "writers.success_rate" in repr(comparison)
     assert repr(story).startswith("txn ")
 

@@ -23,15 +23,9 @@ from endive.results.schema import PHASES
 Row = dict[str, Any]
 
 LEADING = (
-    "offered_per_s",
-    "committed_per_s",
-    "committed_in_window_per_s",
-    "success_rate",
+    *("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate"),
     *(f"{kind}_latency_{name}_ms" for kind in ("commit", "total") for name in ("p50", "p95", "p99", "mean")),
-    "retries_mean",
-    "requests_per_txn",
-    "requests_per_committed_txn",
-    "in_flight_committing_share",
+    *("retries_mean", "requests_per_txn", "requests_per_committed_txn", "in_flight_committing_share"),
 )
 GROUPS = (("all", "all", 1.0), ("operation", "fast_append", 0.8), ("operation", "validated_overwrite", 0.2))
 SOURCES = (("source", "appends", 0.8), ("source", "overwrites", 0.2))
@@ -86,7 +80,7 @@ class SyntheticStudy:
 
     def facts(self) -> Row:
         """Its entry in the index."""
-        varied = [key for key in self.axes if key != self.load]
+        runs = len(self.points) * self.seeds
         return {
             "title": self.name.replace("_", " ").capitalize(),
             "question": "What does the table take?",
@@ -99,14 +93,11 @@ class SyntheticStudy:
             "detail": self.detail,
             "axes": list(self.axes),
             "load_axis": self.load,
-            "series": varied,
-            "points": len(self.points),
+            "series": [key for key in self.axes if key != self.load],
             "simulated": SIMULATED,
-            "seeds_min": self.seeds,
-            "seeds_max": self.seeds,
-            "runs": len(self.points) * self.seeds,
-            "runs_failed": len(self.failed) * self.seeds,
-            "runs_planned": len(self.points) * self.seeds,
+            "points": len(self.points),
+            "runs": runs,
+            "runs_planned": runs,
         }
 
     def pressure(self, point: int) -> float:
@@ -179,95 +170,66 @@ class SyntheticStudy:
 
     def _judged(self, figures: Row) -> Row:
         meets = figures["success_rate"] >= 0.99
-        return {
-            "seeds": self.seeds,
-            "meets_objective": meets,
-            "verdict": "met" if meets else "not met",
-            "misses": None if meets else "success_rate >= 99 %",
-            "commit_latency_drift": 0.0,
-            "commits_half_min": 500,
-        }
+        verdict, misses = ("met", None) if meets else ("not met", "success_rate >= 99 %")
+        return {"seeds": self.seeds, "meets_objective": meets, "verdict": verdict, "misses": misses}
 
     def _spread_all(self, figures: Row) -> Row:
         return {key: value for name in LEADING for key, value in self.spread(name, figures[name]).items()}
 
     def _runs(self, point: int, values: Row) -> list[Row]:
         figures = self.figures(point, "all", "all", 1.0)
-        found = []
+        is_failed = point in self.failed
+        runs = []
         for seed in range(self.seeds):
             factor = 1.0 + 0.01 * ((seed + 1) // 2) * (1 if seed % 2 else -1)
-            ok = point not in self.failed
-            run = {
-                name: figures[name] * (1.0 if name == "success_rate" else factor) if ok else None for name in LEADING
-            }
-            head = {"study": self.name, "run_id": f"{point:04}-{seed}", "point": point, "seed": seed}
-            found.append({**head, "status": "ok" if ok else "failed", "error": None if ok else "boom", **values, **run})
-        return found
+            status = {"status": "failed" if is_failed else "ok", "error": "boom" if is_failed else None}
+            run = {name: None if is_failed else figures[name] * factor for name in LEADING}
+            run["success_rate"] = None if is_failed else figures["success_rate"]
+            runs.append({"study": self.name, "point": point, "seed": seed, **status, **values, **run})
+        return runs
 
     def _figures(self, point: int) -> list[Row]:
         history = ("all", "all", {"phase_history_mean_ms": 10.0 * (1 + self.pressure(point))})
         groups = [(scope, name, self.figures(point, scope, name, share)) for scope, name, share in self.groups]
-        head = {"study": self.name, "point": point, "unit": "ms", "seeds": self.seeds}
-        found = []
+        rows = []
         for scope, name, figures in (history, *groups):
             for figure, value in figures.items():
                 ends = {key.removeprefix(f"{figure}_"): end for key, end in self.spread(figure, value).items()}
-                ends["mean"] = ends.pop(figure)
-                found.append({**head, "scope": scope, "name": name, "figure": figure, **ends})
-        return found
+                row = {"study": self.name, "point": point, "seeds": self.seeds, "scope": scope, "name": name}
+                rows.append({**row, "figure": figure, "mean": ends.pop(figure), **ends})
+        return rows
 
     def _phases(self, group: Row, figures: Row) -> list[Row]:
         total = figures["commit_latency_mean_ms"]
         shares = {"metadata": 0.2, "manifest_list": 0.3, "commit": 0.1, "backoff": 0.4}
-        return [
-            {
-                **group,
-                "phase": phase,
-                "seeds": self.seeds,
-                **self.spread("mean_ms", 5000.0 if phase == "runtime" else total * shares.get(phase, 0.0)),
-                "share": None if phase == "runtime" else shares.get(phase, 0.0),
-            }
-            for phase in PHASES
-        ]
+        rows = []
+        for phase in PHASES:
+            is_own_work = phase == "runtime"
+            share = None if is_own_work else shares.get(phase, 0.0)
+            mean_ms = self.spread("mean_ms", 5000.0 if is_own_work else total * shares.get(phase, 0.0))
+            rows.append({**group, "phase": phase, "share": share, **mean_ms})
+        return rows
 
     def _requests(self, group: Row, figures: Row) -> list[Row]:
         kinds = (("catalog", "read"), ("catalog", "cas"), ("manifest_list", "read"), ("manifest_list", "write"))
-        each = figures["requests_per_committed_txn"] / len(kinds)
-        return [
-            {
-                **group,
-                "object": obj,
-                "operation": operation,
-                "seeds": self.seeds,
-                **self.spread("per_txn", each * figures["success_rate"]),
-                **self.spread("per_committed_txn", each),
-            }
-            for obj, operation in kinds
-        ]
+        each = self.spread("per_committed_txn", figures["requests_per_committed_txn"] / len(kinds))
+        return [{**group, "object": obj, "operation": operation, **each} for obj, operation in kinds]
 
     def _conflicts(self, group: Row, figures: Row) -> list[Row]:
-        counts = {"false_conflicts": figures["retries_mean"], "aborted_retries_exhausted": 1 - figures["success_rate"]}
-        return [
-            {
-                **group,
-                "counter": counter,
-                "seeds": self.seeds,
-                **self.spread("per_run", 1000 * value),
-                **self.spread("per_txn", value),
-                **self.spread("per_committed_txn", value / figures["success_rate"]),
-            }
-            for counter, value in counts.items()
-        ]
+        success = figures["success_rate"]
+        counts = {"false_conflicts": figures["retries_mean"], "aborted_retries_exhausted": 1 - success}
+        rows = []
+        for counter, value in counts.items():
+            per = {"per_run": 1000 * value, "per_txn": value, "per_committed_txn": value / success}
+            spreads = {key: end for name, each in per.items() for key, end in self.spread(name, each).items()}
+            rows.append({**group, "counter": counter, "seeds": self.seeds, **spreads})
+        return rows
 
     def _attempts(self, group: Row, figures: Row) -> list[Row]:
         committed, aborted = round(1000 * figures["success_rate"]), round(1000 * (1 - figures["success_rate"]))
         bins = ((1, 1, committed // 2, 0), (2, 2, committed - committed // 2, 0), (4, 5, 0, aborted))
         names = ("attempts_low", "attempts_high", "txns_committed", "txns_aborted")
-        return [
-            {**group, **dict(zip(names, each, strict=True)), "share": sum(each[2:]) / 1000}
-            for each in bins
-            if any(each[2:])
-        ]
+        return [{**group, **dict(zip(names, each, strict=True))} for each in bins if any(each[2:])]
 
     def _convoy(self, group: Row, name: str) -> list[Row]:
         if name in ("fast_append", "appends"):
@@ -275,8 +237,7 @@ class SyntheticStudy:
         return [
             {
                 **group,
-                "n_behind_low": behind,
-                "n_behind_high": behind,
+                **dict.fromkeys(("n_behind_low", "n_behind_high"), behind),
                 "txns": 100 - behind,
                 "n_behind_mean": float(behind),
                 "history_lists_mean": 1.5 * behind,
@@ -296,8 +257,6 @@ class SyntheticStudy:
                 "start_ms": 20_000.0 * place,
                 "end_ms": 20_000.0 * (place + 1),
                 "in_window": 15 <= place < 45,
-                "seeds": self.seeds,
-                "submitted_per_s": figures["offered_per_s"],
                 **self.spread("committed_per_s", figures["committed_per_s"] * (1 + 0.1 * math.sin(place))),
                 "aborted_per_s": figures["offered_per_s"] - figures["committed_per_s"],
                 "commit_latency_mean_ms": figures["commit_latency_mean_ms"],
@@ -306,7 +265,7 @@ class SyntheticStudy:
         ]
 
 
-_TABLES = "configurations sustained runs operations sources figures phases requests conflicts attempts convoy timeline"
+_TABLES = "configurations runs figures phases requests conflicts attempts convoy timeline"
 TITLES = {name: name.capitalize() for name in (*_TABLES.split(), "warnings")}
 
 
@@ -317,9 +276,6 @@ def write_synthetic(folder: Path, *studies: SyntheticStudy, warnings: Sequence[R
     for study in studies:
         for name, own in study.rows().items():
             rows[name] += own
-    rows["sustained"] = [{"study": study.name, "curve": 0, "scope": "all", "name": "all"} for study in studies]
-    for name in ("operations", "sources"):
-        rows[name] = [{"study": study.name, "point": 0} for study in studies]
     tables = {name: _table(own) for name, own in rows.items() if own}
     tables["warnings"] = pa.Table.from_pylist(list(warnings), WARNING_SCHEMA)
     for name in ("attempts", "convoy", "timeline"):
