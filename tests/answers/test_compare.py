@@ -14,6 +14,8 @@ from endive.cli.main import app
 from endive.objectives import Estimate, Subject, field_at
 from endive.objectives.names import SOURCE
 
+pytestmark = pytest.mark.lengthy
+
 
 def compare(a, b, seeds=3):
     return compare_configs(a, b, seeds=seeds, replicator=Replicator(processes=1))

@@ -13,6 +13,8 @@ from endive.config import parse_config
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
 
+pytestmark = pytest.mark.lengthy
+
 RECORDS = [
     {"txn_id": 0, "kind": "fast_append", "status": "committed", "commit_latency_ms": 5.0},
     {"txn_id": 1, "kind": "validated_overwrite", "status": "aborted", "commit_latency_ms": 3.0},
