@@ -7,8 +7,7 @@ from tests.answers.conftest import busy_config
 from typer.testing import CliRunner
 
 from endive.answers import compare as compare_module
-from endive.answers.compare import LESS, MORE, SAME, compare_bases, compare_configs, difference_of
-from endive.answers.compare_page import comparison_page
+from endive.answers.compare import LESS, MORE, SAME, compare_bases, compare_configs, comparison_page, difference_of
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
 from endive.cli.main import app

@@ -4,12 +4,12 @@ import pytest
 from tests.answers.conftest import regular
 
 from endive.answers.replicate import run_sample
-from endive.answers.run_answer import RunAnswer
-from endive.answers.why import (
+from endive.answers.run_answer import (
     READ_PARTITIONS,
     READ_TABLE,
     READ_TABLE_DELETES,
     SENTENCES,
+    RunAnswer,
     calls_taken_per_s,
     why_it_fails,
 )
