@@ -84,7 +84,7 @@ STATISTICS: Final = (
         _ANSWERS + "advice/advise.py",
         "advice.verdict.outcome != CANNOT_TELL and not are_too_few(samples, config)",
         "advice.verdict.outcome != CANNOT_TELL",
-        ENOUGH,
+        ADVISE,
     ),
     (
         "data without a bound are never stale",

@@ -29,6 +29,7 @@ def advised(slo, levers=None, **options):
     )
 
 
+@pytest.mark.lengthy
 def test_a_writer_that_keeps_its_table_asks_for_less():
     found = advised("writers.success_rate >= 97 %", ("kept",))
 
@@ -99,6 +100,7 @@ def test_levers_against_different_causes_are_paired_though_neither_helps_alone()
     assert 1.0 == found.enough[0].found.value
 
 
+@pytest.mark.lengthy
 def test_every_remedy_of_a_cause_that_is_left_gets_its_turn():
     """Under snapshot isolation this MERGE runs out of retries, because each attempt reads a bin of 400 manifests."""
     config = two_causes()
@@ -163,6 +165,17 @@ def made(words, *levers, outcome=NOT_MET, gain=0.0):
         requests_per_commit=None,
         usd_per_1000_commits=None,
     )
+
+
+def test_advice_that_meets_in_runs_that_differ_is_given_after_more_of_them(monkeypatch):
+    monkeypatch.setattr(advise, "are_too_few", lambda samples, _: len(samples) < 12)
+    asked = SimpleNamespace(
+        base=SimpleNamespace(with_values=lambda _: None),
+        samples=lambda _, count=3: [SimpleNamespace(n_txns=1)] * count,
+        advice=lambda levers, config, words, keys, count: replace(made(words, outcome=MET), seeds=count),
+    )
+
+    assert 12 == advise._surely(asked, made("a change", outcome=MET)).seeds
 
 
 def test_effort_and_availability_rank_before_a_tenth_of_the_help_and_the_hypothetical_is_last():
@@ -230,6 +243,7 @@ def test_a_price_counts_the_stores_requests_and_not_those_of_a_catalog_server():
     )
 
 
+@pytest.mark.lengthy
 def test_what_helps_is_shown_and_the_rest_is_not():
     """Where the objective is missed by far, retries help; where it is met as it is, nothing is worth a row."""
     levers = ("retries", "kept", "tables", "isolation", "restarts")
@@ -253,6 +267,7 @@ def test_a_job_that_brings_data_is_not_told_to_bring_them_once_a_night():
     assert shift_away(hourly, sink) is None
 
 
+@pytest.mark.lengthy
 def test_late_data_are_committed_more_often_and_slow_commits_are_not():
     arrivals = {"kind": "jobs", "jobs": 1, "period_ms": 60_000.0}
     stream = {"name": "s", "arrivals": arrivals, "runtime": "1s"}

@@ -56,6 +56,7 @@ def test_two_numbers_at_once_are_refused():
         number_and_choice(["load", FORMAT, "simulation.seed"])
 
 
+@pytest.mark.lengthy
 def test_the_limit_under_each_format_is_that_of_the_format_alone():
     asked = {"slo": "writers.retries_mean <= 0.5", "low": 1, "high": 16, "tolerance": 0.9, "seeds_max": 2}
     turns = turns_of(busy_config(), FORMAT, {})[:2]
@@ -67,6 +68,7 @@ def test_the_limit_under_each_format_is_that_of_the_format_alone():
     assert "fails the objective" in find_limits(turns[:1], "load", slo="success_rate >= 0", low=1, high=2)[0][1]
 
 
+@pytest.mark.lengthy
 def test_commands_tell_every_format_and_only_keys_that_both_read(tmp_path):
     file = tmp_path / "load.toml"
     file.write_text(busy_config().to_toml())

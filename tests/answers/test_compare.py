@@ -7,12 +7,14 @@ from tests.answers.conftest import busy_config
 from typer.testing import CliRunner
 
 from endive.answers import compare as compare_module
-from endive.answers.compare import LESS, MORE, SAME, compare_configs, difference_of
-from endive.answers.compare_page import comparison_page
+from endive.answers.compare import LESS, MORE, SAME, compare_bases, compare_configs, comparison_page, difference_of
 from endive.answers.replicate import Replicator
+from endive.answers.variation import base_of
 from endive.cli.main import app
 from endive.objectives import Estimate, Subject, field_at
 from endive.objectives.names import SOURCE
+
+pytestmark = pytest.mark.lengthy
 
 
 def compare(a, b, seeds=3):
@@ -38,6 +40,14 @@ def test_keys_and_figures_that_differ_are_told_with_their_direction(against_more
     assert (("source.writers.arrivals.clients", 8, 16),) == against_more_clients.keys
     assert (MORE, MORE) == (by_figure["writers.committed_per_s"], by_figure["writers.retries_mean"])
     assert LESS == compare(busy_config(clients=16), busy_config()).differences[1].outcome
+
+
+def test_without_a_duration_both_sides_run_as_long_as_the_one_that_needs_more_and_that_is_noted():
+    sources = [{"name": "w", "arrivals": {"kind": "periodic", "period_ms": period}} for period in ("1h", "3h")]
+    found = compare_bases(*(base_of({"source": [source]}) for source in sources), seeds=2)
+
+    assert ["source.w.arrivals.period_ms"] == [key for key, *_ in found.keys]
+    assert found.notes[-1].startswith("simulation.duration_ms is not given, so a run is 7 d long, about 56 txns")
 
 
 def test_common_seeds_make_the_interval_of_a_difference_narrower_than_the_sum_of_both():

@@ -105,22 +105,20 @@ def test_writers_of_delta_rs_are_offered_more_retries_and_a_table_that_is_not_ke
 
 
 @pytest.mark.parametrize(
-    ("keys", "sentence", "is_said"),
+    ("keys", "is_said"),
     [
-        ({"storage.provider": "s3", "catalog.type": "put_if_absent"}, "has no LogStore", True),
-        ({"storage.provider": "azurex", "catalog.type": "put_if_absent"}, "has no LogStore", False),
-        ({"storage.provider": "s3", "catalog.type": "dynamodb"}, "has no LogStore", False),
-        ({"delta.client": "spark"}, "and works 350 ms each time", True),
-        ({"delta.client": "spark", "delta.log_replay_ms": 100}, "ms each time", False),
-        ({"delta.client": "delta_rs"}, "ms each time", False),
+        ({"delta.client": "spark"}, True),
+        ({"delta.client": "spark", "delta.log_replay_ms": 100}, False),
+        ({"delta.client": "delta_rs"}, False),
     ],
 )
-def test_what_delta_spark_lacks_is_told_of_it_alone(keys, sentence, is_said, file):
+def test_what_delta_spark_works_to_read_its_log_is_told_of_it_alone(keys, is_said, file):
     sets = [part for key, value in keys.items() for part in ("--set", f"{key}={value}")]
     answered = ask("run", file, "--seeds", 2, *sets)
 
     assert 0 == answered.exit_code, answered.output
-    assert is_said == (sentence in answered.output)
+    assert is_said == ("and works 350 ms each time" in answered.output)
+    assert is_said == ("ms each time" in answered.output)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +128,7 @@ def test_what_delta_spark_lacks_is_told_of_it_alone(keys, sentence, is_said, fil
         ({"catalog.type": "dynamodb", "source.statement.isolation": "write_serializable"}, {"refused_isolation"}),
         ({"catalog.type": "dynamodb"}, set()),
         ({"catalog.type": "put_if_absent", "storage.provider": "s3"}, {"missing_log_store"}),
+        ({"catalog.type": "put_if_absent", "storage.provider": "azurex"}, set()),
         ({"catalog.type": "put_if_absent", "storage.provider": "s3", "delta.client": "delta_rs"}, set()),
     ],
 )

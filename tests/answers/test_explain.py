@@ -6,12 +6,13 @@ import pyarrow as pa
 import pytest
 from tests.answers.conftest import busy_config, merge_config
 
-from endive.answers.stories.explain import Records, chosen_txns, explain_base, explain_run
-from endive.answers.stories.timeline import trace_text
+from endive.answers.stories.explain import Records, chosen_txns, explain_base, explain_run, trace_text
 from endive.answers.variation import base_of
 from endive.config import parse_config
 from endive.errors import ObjectiveError
 from endive.simulation import simulate
+
+pytestmark = pytest.mark.lengthy
 
 RECORDS = [
     {"txn_id": 0, "kind": "fast_append", "status": "committed", "commit_latency_ms": 5.0},

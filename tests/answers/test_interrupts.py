@@ -17,6 +17,8 @@ from endive.answers.advice.advise import advise_on
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
 
+pytestmark = pytest.mark.lengthy
+
 TICK_S = 0.01
 LONGEST_S = 0.25  # of processor time; a second is promised, and the machine may be busy
 

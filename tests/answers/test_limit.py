@@ -22,14 +22,9 @@ def ask(key, slo, **options):
     return find_limit(base_of(busy_config()), key, slo=slo, replicator=Replicator(processes=1), **options)
 
 
-@pytest.fixture(scope="module")
-def of_clients():
-    """How many clients meet at most half a retry each."""
-    return ask(CLIENTS, "writers.retries_mean <= 0.5")
-
-
-def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_one_that_surely_fails(of_clients):
-    found = of_clients
+@pytest.mark.lengthy
+def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_one_that_surely_fails():
+    found = ask(CLIENTS, "writers.retries_mean <= 0.5")
     outcomes = {point.value: point.verdict.outcome for point in found.points}
 
     assert (LARGEST, True) == (found.which, found.is_whole)
@@ -40,6 +35,7 @@ def test_the_largest_number_of_clients_lies_between_one_that_surely_holds_and_on
     assert text.endswith("meets writers.retries_mean <= 0.5. It is 8 now.")
 
 
+@pytest.mark.lengthy
 def test_where_more_helps_the_smallest_value_is_asked_for():
     found = ask("source.*.retry", "writers.success_rate >= 99 %", low=0, high=16, seeds_max=32)
 
@@ -64,6 +60,7 @@ def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options,
     assert problem in str(refused.value)
 
 
+@pytest.mark.lengthy
 def test_every_value_is_judged_with_99_percent_intervals():
     with Replicator(processes=1) as replicator:
         base = base_of(busy_config())
@@ -76,6 +73,7 @@ def test_every_value_is_judged_with_99_percent_intervals():
             assert judged.parts == point.verdict.parts
 
 
+@pytest.mark.lengthy
 def test_too_few_txns_to_tell_are_not_taken_for_a_no_and_the_answer_is_the_last_value_that_holds():
     """A few hundred txns in all runs of a value, of which none fails: 99.99 % would need hundreds of times as many."""
     found = ask(CLIENTS, "writers.success_rate >= 99.99 %", low=1, high=64, seeds_max=8)
@@ -89,6 +87,7 @@ def test_too_few_txns_to_tell_are_not_taken_for_a_no_and_the_answer_is_the_last_
     assert "by the estimates at most" in found.sentence
 
 
+@pytest.mark.lengthy
 def test_the_caveats_are_those_of_the_value_that_is_answered(monkeypatch):
     told = []
     monkeypatch.setattr(limit, "caveats_of", lambda config, samples, _: told.append((config, samples)) or ())
@@ -106,6 +105,7 @@ def test_a_search_that_may_not_go_on_says_so():
     assert found.low <= found.value <= found.high
 
 
+@pytest.mark.lengthy
 def test_a_schedule_that_only_dodges_another_is_told_to_be_no_limit():
     """A compaction every hour never meets an hourly MERGE; one every 100 minutes does again."""
     found = find_limit(

@@ -16,6 +16,8 @@ from endive.answers.run_count import does_share_differ, may_double
 from endive.objectives import Names, judge, parse_objective
 from endive.objectives.intervals import share_estimate
 
+pytestmark = pytest.mark.lengthy
+
 SEARCHES = 100
 TXNS = 300  # of a run
 OBJECTIVE = parse_objective("a.success_rate >= 90 %", Names(sources=("a",), kinds=()))

@@ -1,4 +1,4 @@
-"""How many runs are taken, and how long they are, when nobody says."""
+"""How many runs are taken, and how long they are, when nobody says, or says only how well a figure is to be known."""
 
 from types import SimpleNamespace
 
@@ -8,12 +8,14 @@ from tests.answers.conftest import busy_config, jobs_that_meet_in_some_runs
 from endive.answers import run_count
 from endive.answers.advice.advise import advise_on
 from endive.answers.compare import compare_configs
+from endive.answers.estimates import estimate_of
 from endive.answers.length import ever_longer, long_enough
 from endive.answers.limit_search import Search
 from endive.answers.replicate import Replicator
-from endive.answers.run_count import RUNS, RUNS_FEW, RUNS_MOST, may_double, runs_for, take_enough
+from endive.answers.run_count import RUNS, RUNS_FEW, RUNS_MOST, may_double, reach_of, replicate, runs_for, take_enough
 from endive.answers.variation import base_of
 from endive.config.slo import objective_of
+from endive.errors import ObjectiveError
 
 HOUR = 3_600_000.0
 
@@ -25,6 +27,7 @@ def test_large_runs_are_repeated_less_often_and_huge_ones_not_at_all(txns, runs)
     assert runs == runs_for(txns)
 
 
+@pytest.mark.lengthy
 def test_more_runs_are_taken_only_while_the_objective_cannot_be_told():
     config = busy_config(2)
     with Replicator(processes=1) as replicator:
@@ -50,6 +53,7 @@ def test_runs_are_doubled_while_that_is_cheap(runs, txns, may):
     assert may is may_double([SimpleNamespace(n_txns=txns)] * runs)
 
 
+@pytest.mark.lengthy
 def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told(monkeypatch):
     monkeypatch.setattr(run_count, "RUNS_MOST", 2 * RUNS)
     asked = jobs_that_meet_in_some_runs()
@@ -63,6 +67,7 @@ def test_more_runs_are_taken_where_runs_differ_though_the_objective_can_be_told(
         assert (2 * RUNS, "met") == (search.try_value(8).seeds, search.points[8].outcome)
 
 
+@pytest.mark.lengthy
 def test_advice_begins_with_what_run_says_of_the_configuration_as_it_is(monkeypatch):
     """Sixteen runs cannot tell, and twice as many still cannot: both take as many as are allowed."""
     monkeypatch.setattr(run_count, "RUNS_MOST", 8 * RUNS)
@@ -137,3 +142,43 @@ def test_a_search_may_go_on_with_longer_runs_if_no_duration_is_stated():
     longer = ever_longer(asked)
 
     assert [1.0, 6.0, 36.0] == [each.config.simulation.duration_ms / HOUR for each in longer]
+
+
+# --- as many as a precision takes ---------------------------------------------------------------------
+
+
+@pytest.mark.lengthy
+def test_seeds_are_added_until_every_figure_of_the_objective_is_narrow_enough(busy):
+    """The success is at the first look, and P99 is not."""
+    objective = objective_of(busy, "writers.success_rate >= 90 % and writers.p99_commit <= 5s")
+    with Replicator(processes=1) as replicator:
+        samples = replicate(replicator, busy, objective, precision=0.02)
+
+    assert len(samples) > RUNS
+    for subject in objective.subjects:
+        assert reach_of(subject, estimate_of(samples, subject)) <= 0.02
+
+
+def test_three_runs_that_agree_by_chance_are_not_precise(busy):
+    """The first look is at as many runs as an answer takes unasked; any reach would do here."""
+    objective = objective_of(busy, "writers.success_rate >= 90 %")
+    with Replicator(processes=1) as replicator:
+        assert RUNS == len(replicate(replicator, busy, objective, precision=0.9))
+        assert 3 == len(replicate(replicator, busy, objective, seeds=3, precision=0.9))
+
+
+def test_runs_that_differ_are_repeated_though_the_figure_is_narrow_enough():
+    config = jobs_that_meet_in_some_runs().config
+    objective = objective_of(config, "jobs.p95_commit <= 1s")
+    with Replicator(processes=1) as replicator:
+        assert 3 * RUNS == len(replicate(replicator, config, objective, seeds=3 * RUNS, precision=0.9))
+
+
+def test_a_precision_out_of_reach_says_what_was_reached(busy):
+    objective = objective_of(busy, "merge.success_rate >= 90 %")
+    with Replicator(processes=1) as replicator, pytest.raises(ObjectiveError) as refused:
+        replicate(replicator, busy, objective, seeds=3, precision=0.001)
+
+    assert str(refused.value).startswith(
+        "--precision 0.1% is not reached within 3 simulations: merge.success_rate is known to ±"
+    )

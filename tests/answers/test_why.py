@@ -3,13 +3,13 @@
 import pytest
 from tests.answers.conftest import regular
 
-from endive.answers.replicate import Replicator
-from endive.answers.run_answer import RunAnswer
-from endive.answers.why import (
+from endive.answers.replicate import run_sample
+from endive.answers.run_answer import (
     READ_PARTITIONS,
     READ_TABLE,
     READ_TABLE_DELETES,
     SENTENCES,
+    RunAnswer,
     calls_taken_per_s,
     why_it_fails,
 )
@@ -22,6 +22,10 @@ MERGE = regular("merge", "20min", "validated_overwrite", runtime="5min", read="t
 
 
 FOUND_CONFLICTS = f"merge: {SENTENCES['validation_exception']}."
+
+
+def answer_of(config):
+    return RunAnswer(config, [run_sample(config, 1)], objective_of(config), "run")
 
 
 def merge_of(**keys):
@@ -55,8 +59,7 @@ def test_every_sentence_is_about_a_way_to_fail_that_there_is():
 
 def test_a_run_says_why_a_merge_that_has_read_the_table_fails_beside_a_stream():
     config = parse_config({"simulation": {"duration_ms": "3h"}, "source": [STREAM, MERGE]})
-    with Replicator(processes=1) as replicator:
-        answer = RunAnswer(config, replicator.samples(config, [1]), objective_of(config, None), "run")
+    answer = answer_of(config)
 
     assert [f"merge: {READ_TABLE}."] == answer.why
     assert answer.why == answer.judgement()["why"]
@@ -75,9 +78,7 @@ def jobs_of_their_own(service, **arrivals):
 )
 def test_forty_jobs_on_forty_tables_are_told_whether_the_catalog_holds_them_up(quota, told):
     config = jobs_of_their_own({"calls_per_s": quota})
-    with Replicator(processes=1) as replicator:
-        answer = RunAnswer(config, replicator.samples(config, [1]), objective_of(config, None), "run")
-    (sentence,) = answer.why
+    (sentence,) = answer_of(config).why
 
     # A fast append asks a pointer catalog five times: 3.3 calls a second. Jobs that wait for it submit less.
     assert f"of the {quota:.3g} it takes {told}" in sentence
@@ -87,9 +88,7 @@ def test_forty_jobs_on_forty_tables_are_told_whether_the_catalog_holds_them_up(q
 @pytest.mark.parametrize(("phase", "told"), [("random", "it is not the bottleneck"), ("together", "they come at once")])
 def test_forty_jobs_that_begin_together_wait_for_a_catalog_that_has_time_on_average(phase, told):
     config = jobs_of_their_own({"calls_per_s": 10.0}, period_ms="4min", phase=phase)
-    with Replicator(processes=1) as replicator:
-        answer = RunAnswer(config, replicator.samples(config, [1]), objective_of(config, None), "run")
-    (sentence,) = answer.why
+    (sentence,) = answer_of(config).why
 
     # Two hundred calls take twenty seconds if they come at once; on average there is less than one a second.
     assert told in sentence

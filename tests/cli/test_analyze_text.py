@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from tests.report.synthetic import SyntheticStudy
 
-from endive.cli.studies import analyze_text as text
+from endive.cli.studies import analyze as text
 
 
 def told(objective: str, *, width: int, has_streams: bool = True) -> str:

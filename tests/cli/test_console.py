@@ -89,6 +89,7 @@ def test_a_mistake_of_ours_shows_its_traceback_when_asked_to(monkeypatch: pytest
     assert isinstance(found.exception, ZeroDivisionError)
 
 
+@pytest.mark.lengthy
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_every_polite_signal_is_answered_at_once_and_tidies_up_even_if_the_parent_ignores_it(number: int) -> None:
     process = subprocess.Popen(
@@ -105,12 +106,14 @@ def test_every_polite_signal_is_answered_at_once_and_tidies_up_even_if_the_paren
     assert "interrupted\n" == err
 
 
+@pytest.mark.lengthy
 def test_closed_streams_are_no_reason_for_a_traceback() -> None:
     command = f"{sys.executable} -m endive.cli.main providers >&- 2>/dev/null"
 
     assert 0 == subprocess.run(["sh", "-c", command], check=False).returncode
 
 
+@pytest.mark.lengthy
 def test_a_terminal_without_unicode_is_no_reason_for_a_traceback() -> None:
     variables = {**os.environ, "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0", "LC_ALL": "C"}
     found = subprocess.run(

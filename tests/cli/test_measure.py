@@ -8,6 +8,8 @@ from endive.cli.main import app
 from endive.config import parse_config, read_toml
 from endive.storage import load_profile
 
+pytestmark = pytest.mark.lengthy
+
 __all__ = ["real_table"]
 
 

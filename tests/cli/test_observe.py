@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 from endive.observation import load_observed
 
+pytestmark = pytest.mark.lengthy
+
 __all__ = ["real_table"]
 
 

@@ -47,18 +47,15 @@ def test_a_folder_without_analysis_is_analysed_and_what_prevents_that_is_told(en
     assert "_endive.json cannot be read as the manifest of a sweep" in result.stderr
 
 
-def test_a_place_that_cannot_be_written_is_an_error_in_words(endive, folder, tmp_path):
-    (tmp_path / "file").write_text("")
-    result = endive("report", folder, "--out", tmp_path / "file" / "report.html")
+@pytest.mark.parametrize(
+    ("out", "told"), [("file/report.html", "Cannot write "), ("", "it is a folder; name a file in it")]
+)
+def test_a_place_that_cannot_be_written_is_an_error_in_words(endive, folder, out, told):
+    (folder / "file").write_text("")
+    result = endive("report", folder, "--out", folder / out)
 
-    assert 2 == result.exit_code
-    assert result.stderr.startswith("error: Cannot write ")
-
-
-def test_a_folder_as_the_file_is_refused(endive, folder):
-    result = endive("report", folder, "--out", folder)
-
-    assert (2, True) == (result.exit_code, "it is a folder; name a file in it" in result.stderr)
+    assert (2, True) == (result.exit_code, result.stderr.startswith("error: "))
+    assert told in result.stderr
 
 
 def test_two_folders_are_compared(endive, folder, tmp_path):

@@ -7,6 +7,8 @@ from endive.config import load_simulation_config
 from endive.config.unsaid import overlap_unsaid, reading_unsaid
 from endive.report import page
 
+pytestmark = pytest.mark.lengthy
+
 MERGE = """
 [simulation]
 duration_ms = 60_000

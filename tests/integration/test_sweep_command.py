@@ -36,6 +36,7 @@ def endive():
     return invoke
 
 
+@pytest.mark.lengthy
 def test_a_dry_run_shows_the_grid_its_size_and_an_estimate_and_writes_nothing(endive, study_file, tmp_path):
     answer = endive(study_file, "--dry-run", "--out", tmp_path / "out")
 
@@ -97,6 +98,7 @@ def test_a_study_that_cannot_be_swept_is_refused_in_one_line(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.lengthy
 def test_a_folder_nobody_may_write_into_is_refused_in_one_line(study_file, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir(mode=0o555)
@@ -122,6 +124,7 @@ def test_the_bar_tells_runs_rate_and_time_left():
     assert texts == [duration(seconds) for seconds in (0.4, 59, 75, 3599, 7260)]
 
 
+@pytest.mark.lengthy
 def test_an_interrupted_sweep_says_what_is_kept_and_goes_on_to_the_same_dataset(
     endive, study_file, in_process, whole, tmp_path, monkeypatch
 ):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from endive.answers.compare_page import signed_estimate
+from endive.answers.compare import signed_estimate
 from endive.objectives import Estimate, Names, field_at, judge, parse_objective
 from endive.objectives.certainty import more_txns
 from endive.objectives.intervals import wilson

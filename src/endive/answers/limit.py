@@ -53,12 +53,16 @@ class Limit:
     @property
     def sentence(self) -> str:
         """What the answer is, how sure, and where the configuration stands now."""
-        answer = f"{'at most' if self.which == LARGEST else 'at least'} {self.text_of(self.value)}"
         now = "" if self.now is None else f" It is {self.text_of(self.now)} now."
         if self.doubt is None:
-            return f"{self.key}: {answer} ({self.span}) meets {self.objective}.{now}"
-        estimated = f"{self.key}: by the estimates {answer} meets {self.objective}, {self.span}"
+            return f"{self.key}: {self.bound} ({self.span}) meets {self.objective}.{now}"
+        estimated = f"{self.key}: by the estimates {self.bound} meets {self.objective}, {self.span}"
         return f"{estimated} as far as was tried. {self.doubt}{now}"
+
+    @property
+    def bound(self) -> str:
+        """The answer as a bound: ``at most 12``."""
+        return f"{'at most' if self.which == LARGEST else 'at least'} {self.text_of(self.value)}"
 
     @property
     def span(self) -> str:

@@ -118,7 +118,7 @@ def _takes(advice: Advice) -> str:
 
 
 def _table(found: Advised, shown: Sequence[Advice]) -> Table:
-    from endive.answers.compare_page import signed_estimate
+    from endive.answers.compare import signed_estimate
 
     field = found.subject.field
     table = new_table(

@@ -49,7 +49,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Say what differs between two configurations, in their keys and in what comes out."""
-    from endive.answers.compare import compare_bases
+    from endive.answers.compare import compare_bases, comparison_page
     from endive.results.writer import write_atomically
 
     if vary is not None:
@@ -63,8 +63,6 @@ def compare(
     changed = f"{other.stem} with {', '.join(overrides)}" if overrides else other.stem
     comparison = compare_bases(_base(a, []), _base(other, overrides or []), names=(a.stem, changed), seeds=seeds)
     if html is not None:
-        from endive.answers.compare_page import comparison_page
-
         write_atomically(html, comparison_page(comparison).encode())
     if as_json:
         print_json(comparison_json(comparison))
@@ -173,7 +171,7 @@ def _keys(found: Comparison) -> Table:
 
 
 def _differences(found: Comparison) -> Table:
-    from endive.answers.compare_page import difference_cells
+    from endive.answers.compare import difference_cells
 
     title = f"What comes out; {found.seeds} seeds, the same for both; all brackets hold 95 times in 100"
     table = new_table(title, "figure", ">A", ">B", ">B less A", "B is")

@@ -40,8 +40,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
-    from endive.answers.stories.explain import explain_base
-    from endive.answers.stories.timeline import trace_text
+    from endive.answers.stories.explain import explain_base, trace_text
     from endive.answers.variation import base_of
     from endive.results.writer import write_atomically
 

@@ -92,8 +92,7 @@ def _print_turns(choice: str, number: str, turns: tuple[tuple[Turn, Limit | str]
         table = new_table(title, choice, f">{number}", "as far as can be told", ">now", ">simulations")
         for turn, found in sorted(limits, key=lambda each: -each[1].value):
             now = "-" if found.now is None else found.text_of(found.now)
-            bound = f"{'at most' if found.which == 'largest' else 'at least'} {found.text_of(found.value)}"
-            table.add_row(turn.name, bound, found.span, now, f"{found.simulations:,}")
+            table.add_row(turn.name, found.bound, found.span, now, f"{found.simulations:,}")
         console.print(table)
     for turn, told in ((turn, found) for turn, found in turns if isinstance(found, str)):
         console.print(Text.assemble((f"{turn.name}: ", "bold"), told))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from endive.answers.compare import compare_configs
-from endive.answers.compare_page import difference_words
+from endive.answers.compare import compare_configs, difference_words
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
 from endive.answers.run_count import wants_more

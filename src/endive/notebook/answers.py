@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from endive.answers.advice.advise import SEEDS, Advised, advice_sentence, advise_on
-from endive.answers.compare import Comparison, compare_bases
-from endive.answers.compare_page import difference_cells, html_table, signed_estimate
+from endive.answers.compare import Comparison, compare_bases, difference_cells, html_table, signed_estimate
 from endive.answers.estimates import pooled_figures
 from endive.answers.limit import TOLERANCE, Limit, find_limit
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from endive.answers.compare_page import html_table
+from endive.answers.compare import html_table
 from endive.answers.run_answer import RunAnswer
 from endive.objectives import duration_text
 from endive.objectives.fields import field_at

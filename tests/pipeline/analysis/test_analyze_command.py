@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 
 from endive.cli.console import EndiveGroup
 from endive.cli.studies import analyze as command
-from endive.cli.studies import analyze_text as text
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
 
 def printed(analysis, width):
     console = Console(width=width, record=True, file=io.StringIO())
-    for part in text.shown(analysis, console):
+    for part in command.shown(analysis, console):
         console.print(part)
     return console.export_text()
 
@@ -98,8 +97,8 @@ def test_at_80_columns_no_word_is_broken_and_what_gave_way_is_named(analysis):
 
 
 def test_a_warning_says_where_it_belongs():
-    assert "mixed, point 2, seed 44: " == text.place({"study": "mixed", "point": 2, "seed": 44})
-    assert "mixed: " == text.place({"study": "mixed", "point": None, "seed": None})
+    assert "mixed, point 2, seed 44: " == command.place({"study": "mixed", "point": 2, "seed": 44})
+    assert "mixed: " == command.place({"study": "mixed", "point": None, "seed": None})
 
 
 def test_warnings_of_one_kind_share_a_line():
@@ -108,7 +107,9 @@ def test_warnings_of_one_kind_share_a_line():
 
     rows = [warning("s", 1, "a"), warning("s", 2, "a"), warning("t", 4, "a")]
 
-    assert ["s, point 0, seed 1: Text 1. (1 more like it)", "t, point 0, seed 4: Text 4."] == text.warning_lines(rows)
+    assert ["s, point 0, seed 1: Text 1. (1 more like it)", "t, point 0, seed 4: Text 4."] == command.warning_lines(
+        rows
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,4 +122,4 @@ def test_warnings_of_one_kind_share_a_line():
     ],
 )
 def test_an_axis_is_as_short_as_it_can_be(axis, axes, short):
-    assert short == text.short(axis, axes)
+    assert short == command.short(axis, axes)
