@@ -1,7 +1,7 @@
 """Runs the commands of a page in a folder of their own.
 
 The folder has the page's files, the experiments and the tools. ``endive`` runs in this process, which saves its start,
-everything else in a shell. What a page is made of is in ``page_pieces``.
+everything else in a shell. What a page is made of is in ``make_docs``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tools.run_modules import commands_in, run_commands
+from verification.run_modules import commands_in, run_commands
 
 HERE = Path(__file__).resolve().parent
 VALIDATION = "docs/validation"

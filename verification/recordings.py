@@ -1,4 +1,5 @@
-"""What rigs share that record: how a recording is written, what it says of itself, quantiles, and threads at once.
+"""What rigs share that record: how a recording is written, what it says of itself, quantiles, threads
+at once, and a Spark session.
 
 Nothing but the standard library: some rigs run under a Python of their own that has no Endive.
 """
@@ -9,6 +10,7 @@ import datetime
 import json
 import os
 import platform
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -87,3 +89,15 @@ def run_together(tasks: Sequence[Callable[[], None]]) -> None:
         thread.join()
     if raised:
         raise raised[0]
+
+
+def start_spark(cores: int, settings: Mapping[str, str]) -> Any:
+    """A session on this machine without a page, with the Python that runs here as its workers'."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(f"local[{cores}]")
+    own = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    for key, value in {**own, **settings}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -19,7 +20,8 @@ def make_suite(monkeypatch: pytest.MonkeyPatch):
         parts = []
         for number, outcome in enumerate(outcomes):
             module = ModuleType(f"made_up_{number}")
-            module.run = lambda options, outcome=outcome: asked.append(options) or outcome  # type: ignore[attr-defined]
+            unnamed = replace(outcome, suite="", part="")  # its names are the list's
+            module.run = lambda options, outcome=unnamed: asked.append(options) or outcome  # type: ignore[attr-defined]
             monkeypatch.setitem(sys.modules, module.__name__, module)
             parts.append(suites.Part(module=module.__name__, name=outcome.part))
         suite = suites.Suite(name="theory", title="Made up", parts=tuple(parts))

@@ -172,39 +172,24 @@ def _listed(lost: Sequence[int]) -> str:
     return f"{lost[0]}, {len(lost)} times" if len(lost) > 3 else ", ".join(map(str, lost))
 
 
-def record_requests() -> dict[str, Any]:
-    """Every story."""
-    with ObjectServer(object_kind) as server:
-        return dict(stories(Player(server)))
-
-
-def record_held_out() -> dict[str, Any]:
-    """Every story of those."""
-    with ObjectServer(object_kind) as server:
-        return dict(held_out_stories(Player(server)))
-
-
-def record_pairs() -> dict[str, Any]:
-    """Every pair at every isolation level; a level that delta-rs refuses is told once."""
-    entries: dict[str, Any] = {}
-    with ObjectServer(object_kind) as server:
-        player = Player(server)
-        for isolation, victim, rival in itertools.product(ISOLATIONS, OPERATIONS, OPERATIONS):
-            told = player.pair(isolation, victim, rival)
-            if told:
-                entries[f"{isolation} / {victim} / {rival}"] = told
-    return entries
+def pairs(player: Player) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every pair at every isolation level."""
+    for isolation, victim, rival in itertools.product(ISOLATIONS, OPERATIONS, OPERATIONS):
+        told = player.pair(isolation, victim, rival)
+        if told:
+            yield f"{isolation} / {victim} / {rival}", told
 
 
 def main() -> int:
     """Record what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    records = {"requests": record_requests, "held_out": record_held_out, "pairs": record_pairs}
+    records = {"requests": stories, "held_out": held_out_stories, "pairs": pairs}
     parser.add_argument("what", choices=tuple(records))
     parser.add_argument("--out", type=Path, default=None)
     given = parser.parse_args()
     out: Path = given.out or DATA / f"rs_{given.what}.json"
-    entries = records[given.what]()
+    with ObjectServer(object_kind) as server:
+        entries = dict(records[given.what](Player(server)))
     write_entries(out, {"deltalake": deltalake.__version__, "date": today()}, entries)
     print(f"{len(entries)} entries in {out}")
     return 0

@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
-import os
 import re
 import sys
 import time
@@ -31,6 +30,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from verification import recordings
 from verification.delta_rig.log_names import newest_version, object_kind, removed_twice, words_of
 from verification.java_rig.object_server import METHODS, Door, LoggedRequest, ObjectServer
 from verification.java_rig.wire import HttpRequest
@@ -118,9 +118,6 @@ def start_spark(
     jars: Path, doors: Sequence[Door], cores: int = 4, besides: Mapping[str, str] = MappingProxyType({})
 ) -> Any:
     """A session whose buckets are named as the doors, with settings ``besides`` those of every rig."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
     settings = {
         "spark.jars": ",".join(str(jar.resolve()) for jar in sorted(jars.glob("*.jar"))),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -135,17 +132,12 @@ def start_spark(
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.adaptive.enabled": "false",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m",
     }
-    builder = SparkSession.builder.master(f"local[{cores}]")
     for door in doors:
-        builder = builder.config(f"spark.hadoop.fs.s3a.bucket.{door.name}.endpoint", f"http://127.0.0.1:{door.port}")
-    for key, value in {**settings, **besides}.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+        settings[f"spark.hadoop.fs.s3a.bucket.{door.name}.endpoint"] = f"http://127.0.0.1:{door.port}"
+    return recordings.start_spark(cores, {**settings, **besides})
 
 
 class Player:

@@ -28,6 +28,7 @@ from verification.java_rig.operations import (
     RIVAL_IDS,
     Files,
     build,
+    commit,
     commit_append,
     create_table,
 )
@@ -251,14 +252,7 @@ def _is_last_word(entry: LoggedRequest) -> bool:
 
 def commits(change: Java) -> bool:
     """Commit; whether it worked. Anything but a refusal is an error."""
-    try:
-        change.commit()
-    except Exception as error:
-        cause = getattr(error, "java_exception", None)
-        if cause is None or str(cause.getClass().getSimpleName()) not in FAILURES:
-            raise
-        return False
-    return True
+    return commit(change, *FAILURES) is None
 
 
 def _mean_call_s(call: Any) -> float:

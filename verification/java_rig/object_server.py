@@ -20,7 +20,6 @@ from xml.etree import ElementTree
 
 from verification.java_rig.wire import HttpRequest, answer, read_request
 
-OBJECT_KINDS: Final = ("metadata", "manifest_list", "manifest", "data")
 METHODS: Final = ("GET", "LIST", "HEAD", "PUT", "DELETE", "POST")
 
 

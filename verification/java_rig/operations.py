@@ -1,7 +1,7 @@
 """Iceberg's operations through its Java API: what a victim and its rivals do to a table.
 
-Data files are made up (no file is written: Iceberg only records them), and every operation has one builder. Which
-validations a builder asks for are those Spark asks for (``SparkPositionDeltaWrite``, ``SparkWrite``). It knows nothing
+Data files are made up (no file is written: Iceberg only records them), and which
+validations a victim asks for are those Spark asks for (``SparkPositionDeltaWrite``, ``SparkWrite``). It knows nothing
 of requests.
 
 A table is partitioned by ``part``. The victim works on partition 0 and on ids below 10; rivals write ids from 1000 on,
@@ -11,7 +11,7 @@ so that their manifests pass a partition filter and their files no filter on ids
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from verification.java_rig.gateway import IcebergJvm, Java
@@ -102,6 +102,18 @@ def create_table(jvm: IcebergJvm, files: Files, catalog: Java, name: str, proper
     return catalog.createTable(jvm.identifier(name), files.schema, files.spec, given)
 
 
+def commit(change: Java, *known: str) -> Java | None:
+    """Commit; the exception of Java's that it ended with, if any. One whose class is not known is an error."""
+    try:
+        change.commit()
+    except Exception as error:
+        cause: Java = getattr(error, "java_exception", None)
+        if cause is None or (known and str(cause.getClass().getSimpleName()) not in known):
+            raise
+        return cause
+    return None
+
+
 # ---- rivals ------------------------------------------------------------------------------------------
 
 
@@ -125,95 +137,57 @@ RIVALS: Final[Mapping[str, Callable[[Files, Java, int, tuple[int, int]], None]]]
 # ---- victims -----------------------------------------------------------------------------------------
 
 
-def _fast_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
-    return table.newFastAppend().appendFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
-
-
-def _merge_append(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
-    return table.newAppend().appendFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
-
-
 def victim_filter(jvm: IcebergJvm) -> Java:
     """What the victim has read: its partition, ids below 10."""
     expressions = jvm.iceberg.expressions.Expressions
     return getattr(expressions, "and")(expressions.equal("part", VICTIM_PARTITION), expressions.lessThan("id", 10))
 
 
-def _row_delta(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
-    """As Spark's UPDATE and MERGE, merge-on-read."""
-    change = table.newRowDelta()
-    change.addRows(files.data(VICTIM_PARTITION, VICTIM_IDS))
-    change.addDeletes(files.deletes(VICTIM_PARTITION, VICTIM_IDS))
-    change.validateFromSnapshot(table.currentSnapshot().snapshotId())
-    change.conflictDetectionFilter(victim_filter(jvm))
-    change.validateDeletedFiles()
-    change.validateNoConflictingDeleteFiles()
-    if removed:
-        change.validateDataFilesExist([str(data_file.location()) for data_file in removed])
-    if operation.isolation == "serializable":
-        change.validateNoConflictingDataFiles()
-    return change
-
-
-def _overwrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
-    """As Spark's UPDATE and MERGE, copy-on-write."""
-    change = table.newOverwrite()
-    for data_file in removed:
-        change.deleteFile(data_file)
-    change.addFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
-    change.validateFromSnapshot(table.currentSnapshot().snapshotId())
-    change.conflictDetectionFilter(victim_filter(jvm))
-    change.validateNoConflictingDeletes()
-    if operation.isolation == "serializable":
-        change.validateNoConflictingData()
-    return change
-
-
-def _rewrite_files(jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]) -> Java:
-    """As Spark's rewrite_data_files: some files of the table become one."""
-    change = table.newRewrite()
-    for data_file in removed:
-        change.deleteFile(data_file)
-    change.addFile(files.data(VICTIM_PARTITION, BASE_IDS))
-    change.validateFromSnapshot(table.currentSnapshot().snapshotId())
-    return change
-
-
-def _replace_partitions(
-    jvm: IcebergJvm, files: Files, table: Java, operation: Operation, removed: Sequence[Java]
-) -> Java:
-    """As Spark's INSERT OVERWRITE: unvalidated."""
-    return table.newReplacePartitions().addFile(files.data(VICTIM_PARTITION, VICTIM_IDS))
-
-
-Builder = Callable[[IcebergJvm, Files, Java, Operation, Sequence[Java]], Java]
-BUILDERS: Final[Mapping[str, Builder]] = {
-    "fast_append": _fast_append,
-    "merge_append": _merge_append,
-    "row_delta": _row_delta,
-    "overwrite_files": _overwrite_files,
-    "rewrite_files": _rewrite_files,
-    "replace_partitions": _replace_partitions,
-}
-
-
 def build(jvm: IcebergJvm, files: Files, table: Java, planned: Java, operation: Operation) -> Java:
-    """The victim's change on ``table``, ready to commit.
+    """The victim's change on ``table``, ready to commit, with the checks Spark asks for.
 
     Which files it removes was planned on ``planned``, the same table loaded once more: a table keeps the manifest lists
     it has read, and the victim is to read its own.
     """
-    removed = existing_files(jvm, planned, operation.removed_from) if operation.is_scanned else ()
-    return BUILDERS[operation.java](jvm, files, table, operation, removed)
+    new = files.data(VICTIM_PARTITION, BASE_IDS if operation.java == "rewrite_files" else VICTIM_IDS)
+    if operation.java == "fast_append":
+        return table.newFastAppend().appendFile(new)
+    if operation.java == "merge_append":
+        return table.newAppend().appendFile(new)
+    if operation.java == "replace_partitions":  # as Spark's INSERT OVERWRITE: unvalidated
+        return table.newReplacePartitions().addFile(new)
+    removed: list[Java] = []
+    if operation.is_scanned:
+        manifests = planned.currentSnapshot().dataManifests(planned.io())
+        removed = [
+            read_files(jvm, planned, manifest)[0] for manifest in itertools.islice(manifests, operation.removed_from)
+        ]
+    start, is_serializable = table.currentSnapshot().snapshotId(), operation.isolation == "serializable"
+    if operation.java == "row_delta":  # as Spark's UPDATE and MERGE, merge-on-read
+        change = table.newRowDelta().addRows(new).addDeletes(files.deletes(VICTIM_PARTITION, VICTIM_IDS))
+        change.validateFromSnapshot(start).conflictDetectionFilter(victim_filter(jvm))
+        change.validateDeletedFiles().validateNoConflictingDeleteFiles()
+        if removed:
+            change.validateDataFilesExist([str(data_file.location()) for data_file in removed])
+        return change.validateNoConflictingDataFiles() if is_serializable else change
+    is_rewrite = operation.java == "rewrite_files"  # as Spark's rewrite_data_files: some files become one
+    change = table.newRewrite() if is_rewrite else table.newOverwrite()
+    for data_file in removed:
+        change.deleteFile(data_file)
+    change.addFile(new).validateFromSnapshot(start)
+    if is_rewrite:
+        return change
+    change.conflictDetectionFilter(victim_filter(jvm)).validateNoConflictingDeletes()  # UPDATE and MERGE, copy-on-write
+    return change.validateNoConflictingData() if is_serializable else change
 
 
-def existing_files(jvm: IcebergJvm, table: Java, count: int) -> list[Java]:
-    """A data file of each of the ``count`` newest manifests, read as a scan reads them."""
-    found = []
-    for manifest in itertools.islice(table.currentSnapshot().dataManifests(table.io()), count):
-        reader = jvm.iceberg.ManifestFiles.read(manifest, table.io(), table.specs())
-        try:
-            found.append(reader.iterator().next().copy())
-        finally:
-            reader.close()
-    return found
+def read_files(jvm: IcebergJvm, table: Java, manifest: Java) -> list[Java]:
+    """The data files of a manifest, as a scan reads them."""
+    reader = jvm.iceberg.ManifestFiles.read(manifest, table.io(), table.specs())
+    try:
+        found, files = [], reader.iterator()
+        while files.hasNext():
+            found.append(files.next().copy())
+        return found
+    finally:
+        reader.close()

@@ -1,4 +1,4 @@
-"""Victims and rivals of the pairs, through Iceberg's Java API: one builder per operation, ready to commit.
+"""Victims and rivals of the pairs, through Iceberg's Java API: ready to commit.
 
 Which pairs there are lives in ``verification.suites.java.pair_sheets``; the made-up files in ``operations``. Position
 deletes say which file they refer to or nothing, and have no bounds of ids, as real ones; on a v3 table they are
@@ -8,12 +8,12 @@ deletion vectors.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from verification.java_rig.gateway import IcebergJvm, Java
-from verification.java_rig.operations import ID_FIELD, Files, victim_filter
+from verification.java_rig.operations import ID_FIELD, Files, read_files, victim_filter
 from verification.suites.java.pairs import (
     EQUALITY_AND_POSITION,
     PARTITION,
@@ -56,10 +56,11 @@ class PairOperations:
 
     def _checked(self, java: str, maker: Java, table: Java, target: Target, victim: Victim | None) -> Java:
         """``maker`` starts the change: the table, or a transaction on it."""
+        new = self._files.data(target.partition, target.ids)
+        change = self._unchecked(java, maker, target, new)
         if victim is not None and victim.deletes == EQUALITY_AND_POSITION:
-            change = self._upsert_with_positions(maker, target)
-        else:
-            change = BUILDERS[java](self, maker, target)
+            # As Flink's: a key that came twice in one checkpoint is deleted by its position in the file just written.
+            change.addDeletes(self._deletes(target, new))
         if victim is not None and victim.is_replacing:
             for each in target.deletes:
                 change.removeDeletes(each)
@@ -106,18 +107,42 @@ class PairOperations:
 
     # ---- builders ------------------------------------------------------------------------------------
 
-    def _fast_append(self, table: Java, target: Target) -> Java:
-        return table.newFastAppend().appendFile(self._new(target))
-
-    def _merge_append(self, table: Java, target: Target) -> Java:
-        return table.newAppend().appendFile(self._new(target))
-
-    def _row_delta(self, table: Java, target: Target) -> Java:
-        change = table.newRowDelta().addRows(self._new(target))
-        return self._with_deletes(change, target)
-
-    def _delete_rows(self, table: Java, target: Target) -> Java:
-        return self._with_deletes(table.newRowDelta(), target)
+    def _unchecked(self, java: str, table: Java, target: Target, new: Java) -> Java:
+        """The change without checks; ``new`` is the file it adds, if it adds one."""
+        match java:
+            case "append" | "fast_append":
+                return table.newFastAppend().appendFile(new)
+            case "merge_append":
+                return table.newAppend().appendFile(new)
+            case "row_delta":
+                return self._with_deletes(table.newRowDelta().addRows(new), target)
+            case "delete_rows":
+                return self._with_deletes(table.newRowDelta(), target)
+            case "upsert":
+                return self._upsert(table, target, new)
+            case "overwrite_files":
+                return _without(table.newOverwrite(), target).addFile(new)
+            case "rewrite_files":
+                return _without(table.newRewrite(), target).addFile(new)
+            case "delete_files":
+                return _without(table.newDelete(), target)
+            case "replace_partitions":
+                return table.newReplacePartitions().addFile(new)
+            case "overwrite_filter":
+                return table.newOverwrite().overwriteByRowFilter(self._in_partition(target.partition)).addFile(new)
+            case "delete_where":
+                return table.newDelete().deleteFromRowFilter(self._in_partition(target.partition))
+            case "rewrite_deletes":
+                return self._rewrite_deletes(table, target)
+            case "rollback":
+                return table.manageSnapshots().rollbackTo(table.currentSnapshot().parentId())
+            case "rewrite_manifests":  # all data manifests become one: every file has the same key
+                return table.rewriteManifests().clusterBy(self._constant_function("all"))
+            case "rewrite_manifests_planned":
+                return self._rewrite_manifests_planned(table, target)
+        assert java == "expire_snapshots", java
+        now_ms = self._jvm.jvm.java.lang.System.currentTimeMillis() + 1000
+        return table.expireSnapshots().expireOlderThan(now_ms).retainLast(1)
 
     def _with_deletes(self, change: Java, target: Target) -> Java:
         referred = [None] if target.is_partition_wide or not target.files else target.files
@@ -125,37 +150,12 @@ class PairOperations:
             change.addDeletes(self._deletes(target, each))
         return change
 
-    def _upsert(self, table: Java, target: Target) -> Java:
-        return self._upserted(table, target, self._new(target))
-
-    def _upsert_with_positions(self, table: Java, target: Target) -> Java:
-        """As Flink's: a key that came twice in one checkpoint is deleted by its position in the file just written."""
-        new = self._new(target)
-        return self._upserted(table, target, new).addDeletes(self._deletes(target, new))
-
-    def _upserted(self, table: Java, target: Target, new: Java) -> Java:
+    def _upsert(self, table: Java, target: Target, new: Java) -> Java:
         fields = self._jvm.gateway.new_array(self._jvm.jvm.int, 1)
         fields[0] = ID_FIELD
         builder = self._jvm.iceberg.FileMetadata.deleteFileBuilder(self._files.spec).ofEqualityDeletes(fields)
         deletes = self._files.finished(builder, target.partition, target.ids)
         return table.newRowDelta().addRows(new).addDeletes(deletes)
-
-    def _overwrite_files(self, table: Java, target: Target) -> Java:
-        return _without(table.newOverwrite(), target).addFile(self._new(target))
-
-    def _rewrite_files(self, table: Java, target: Target) -> Java:
-        return _without(table.newRewrite(), target).addFile(self._new(target))
-
-    def _delete_files(self, table: Java, target: Target) -> Java:
-        return _without(table.newDelete(), target)
-
-    def _overwrite_filter(self, table: Java, target: Target) -> Java:
-        return (
-            table.newOverwrite().overwriteByRowFilter(self._in_partition(target.partition)).addFile(self._new(target))
-        )
-
-    def _delete_where(self, table: Java, target: Target) -> Java:
-        return table.newDelete().deleteFromRowFilter(self._in_partition(target.partition))
 
     def _rewrite_deletes(self, table: Java, target: Target) -> Java:
         """Files of position deletes become others (``RewritePositionDeletesCommitManager``)."""
@@ -164,16 +164,6 @@ class PairOperations:
             change.deleteFile(each)
             change.addFile(self._files.position_deletes(target.partition, target.files[0]), each.dataSequenceNumber())
         return change
-
-    def _rollback(self, table: Java, target: Target) -> Java:
-        return table.manageSnapshots().rollbackTo(table.currentSnapshot().parentId())
-
-    def _replace_partitions(self, table: Java, target: Target) -> Java:
-        return table.newReplacePartitions().addFile(self._new(target))
-
-    def _rewrite_manifests(self, table: Java, target: Target) -> Java:
-        """All data manifests become one: every file has the same key."""
-        return table.rewriteManifests().clusterBy(self._constant_function("all"))
 
     def _rewrite_manifests_planned(self, table: Java, target: Target) -> Java:
         """As Spark's procedure: the new manifest is written beforehand, the old ones are named."""
@@ -188,10 +178,6 @@ class PairOperations:
         writer.close()
         return change.addManifest(writer.toManifestFile())
 
-    def _expire_snapshots(self, table: Java, target: Target) -> Java:
-        now_ms = self._jvm.jvm.java.lang.System.currentTimeMillis() + 1000
-        return table.expireSnapshots().expireOlderThan(now_ms).retainLast(1)
-
     def _constant_function(self, value: str) -> Java:
         """A ``java.util.function.Function`` that answers ``value`` whatever it is asked, made without writing Java."""
         java = self._jvm.jvm.java
@@ -202,9 +188,6 @@ class PairOperations:
         return java.lang.invoke.MethodHandleProxies.asInterfaceInstance(function, taking_one)
 
     # ---- files ---------------------------------------------------------------------------------------
-
-    def _new(self, target: Target) -> Java:
-        return self._files.data(target.partition, target.ids)
 
     def _deletes(self, target: Target, data_file: Java | None) -> Java:
         if target.format_version == 2:
@@ -232,38 +215,6 @@ def _without(change: Java, target: Target) -> Java:
     return change
 
 
-def read_files(jvm: IcebergJvm, table: Java, manifest: Java) -> list[Java]:
-    """The data files of a manifest, as a scan reads them."""
-    reader = jvm.iceberg.ManifestFiles.read(manifest, table.io(), table.specs())
-    try:
-        found, files = [], reader.iterator()
-        while files.hasNext():
-            found.append(files.next().copy())
-        return found
-    finally:
-        reader.close()
-
-
-Builder = Callable[[PairOperations, Java, Target], Java]
-BUILDERS: Final[Mapping[str, Builder]] = {
-    "append": PairOperations._fast_append,
-    "fast_append": PairOperations._fast_append,
-    "merge_append": PairOperations._merge_append,
-    "row_delta": PairOperations._row_delta,
-    "delete_rows": PairOperations._delete_rows,
-    "upsert": PairOperations._upsert,
-    "overwrite_files": PairOperations._overwrite_files,
-    "delete_files": PairOperations._delete_files,
-    "rewrite_files": PairOperations._rewrite_files,
-    "replace_partitions": PairOperations._replace_partitions,
-    "overwrite_filter": PairOperations._overwrite_filter,
-    "delete_where": PairOperations._delete_where,
-    "rewrite_deletes": PairOperations._rewrite_deletes,
-    "rollback": PairOperations._rollback,
-    "rewrite_manifests": PairOperations._rewrite_manifests,
-    "rewrite_manifests_planned": PairOperations._rewrite_manifests_planned,
-    "expire_snapshots": PairOperations._expire_snapshots,
-}
 _UNCHECKED: Final = (
     "fast_append",
     "merge_append",

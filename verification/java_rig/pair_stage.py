@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from verification.java_rig.gateway import Java
 from verification.java_rig.object_server import LoggedRequest
-from verification.java_rig.operations import BASE_IDS, RIVAL_IDS, VICTIM_IDS, create_table
-from verification.java_rig.pair_operations import PairOperations, Target, read_files
-from verification.java_rig.request_stage import LAST_ANSWER_S, QUICK_RETRY, Stage
+from verification.java_rig.operations import BASE_IDS, RIVAL_IDS, VICTIM_IDS, commit, create_table, read_files
+from verification.java_rig.pair_operations import PairOperations, Target
+from verification.java_rig.request_stage import LAST_ANSWER_S, QUICK_RETRY, Stage, play_each
 from verification.recordings import today
 from verification.suites.java.pair_recording import PairRecording, Reads, RecordedPair
 from verification.suites.java.pairs import (
@@ -237,13 +237,8 @@ class PairStage:
         stage.objects.take_log()
         begin = stage.database_position()
         stage.door.before = stage.server.before = interrupt
-        error = None
         try:
-            change.commit()
-        except Exception as raised:
-            error = getattr(raised, "java_exception", None)
-            if error is None:
-                raise
+            error = commit(change)
         finally:
             stage.door.before = stage.server.before = None
         time.sleep(LAST_ANSWER_S)
@@ -315,12 +310,7 @@ def _reads(log: Iterable[LoggedRequest], objects: Mapping[str, str], sizes: Iter
 def record(
     pairs: Iterable[Pair], jars: Path | None = None, release: str | None = None, minutes: float | None = None
 ) -> PairRecording:
-    """What real Iceberg did in every pair, or in as many as the minutes allow."""
-    end_s = float("inf") if minutes is None else time.monotonic() + 60.0 * minutes
+    """What real Iceberg did in every pair."""
     with PairStage(jars, release) as stage:
-        recorded = {}
-        for pair in pairs:
-            if time.monotonic() > end_s:
-                break
-            recorded[pair.key] = stage.play(pair)
+        recorded = play_each(pairs, stage.play, minutes)
         return PairRecording(pairs=recorded, iceberg=stage.stage.jvm.version, date=today())

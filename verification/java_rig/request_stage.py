@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from verification.java_rig.operations import (
     VICTIM_IDS,
     Files,
     build,
+    commit,
     commit_append,
     create_table,
 )
@@ -33,6 +34,7 @@ from verification.suites.java.scenario import BEHIND, OTHER_PARTITION, VICTIM_PA
 
 LAST_ANSWER_S: Final = 0.005  # the last answer may be logged after the client has read it
 QUICK_RETRY: Final = {"commit.retry.min-wait-ms": "1"}  # pauses change no request
+OUTCOMES: Final = {"ValidationException": "validation_exception", "CommitFailedException": "retries_exhausted"}
 _STATEMENT: Final = re.compile(
     rb"Thread\[(?P<thread>[^,]+),[^\n]*?"
     rb"(?:Executing prepared statement: (?P<verb>SELECT|UPDATE)[^\n]*iceberg_tables|(?P<end>Committing))"
@@ -99,10 +101,11 @@ class Stage:
         begin = self.database_position()
         self.door.before = interrupt
         try:
-            outcome = _outcome(change)
+            error = commit(change, *OUTCOMES)
         finally:
             self.door.before = None
         time.sleep(LAST_ANSWER_S)
+        outcome = "committed" if error is None else OUTCOMES[str(error.getClass().getSimpleName())]
         requests = self.requests(scenario.catalog, self.objects.take_log(), begin)
         return Recorded(outcome=outcome, attempts=split_attempts(requests, outcome))
 
@@ -221,32 +224,21 @@ def _request(entry: LoggedRequest) -> Request:
     return Request(prefix + _OBJECTS[entry.kind], _OPERATIONS[entry.method])
 
 
-def _outcome(change: Java) -> str:
-    """Commit, and how it ended in the model's words."""
-    try:
-        change.commit()
-    except Exception as error:
-        cause: Any = getattr(error, "java_exception", None)
-        if cause is None:
-            raise
-        name = str(cause.getClass().getSimpleName())
-        if name == "ValidationException":
-            return "validation_exception"
-        if name == "CommitFailedException":
-            return "retries_exhausted"
-        raise
-    return "committed"
+def play_each(entries: Iterable[Any], play: Callable[[Any], Any], minutes: float | None) -> dict[str, Any]:
+    """What came of every entry, by its key, or of as many as the minutes allow."""
+    end_s = float("inf") if minutes is None else time.monotonic() + 60.0 * minutes
+    played = {}
+    for entry in entries:
+        if time.monotonic() > end_s:
+            break
+        played[entry.key] = play(entry)
+    return played
 
 
 def record(
     scenarios: Iterable[Scenario], jars: Path | None = None, release: str | None = None, minutes: float | None = None
 ) -> Recording:
-    """What real Iceberg did in every scenario, or in as many as the minutes allow."""
-    end_s = float("inf") if minutes is None else time.monotonic() + 60.0 * minutes
+    """What real Iceberg did in every scenario."""
     with Stage(jars, release) as stage:
-        recorded = {}
-        for scenario in scenarios:
-            if time.monotonic() > end_s:
-                break
-            recorded[scenario.key] = stage.play(scenario)
+        recorded = play_each(scenarios, stage.play, minutes)
         return Recording(scenarios=recorded, iceberg=stage.jvm.version, date=today())

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from verification import recordings
+
 RUNTIME: Final = "iceberg-spark-runtime-4.0_2.13-*.jar"
 DRIVER: Final = "postgresql-*.jar"
 AWS: Final = "iceberg-aws-bundle-*.jar"
@@ -193,9 +195,6 @@ def free_port() -> int:
 
 def start_spark(lake: Lake) -> Any:
     """A session whose catalog is ``lake``, with an event log and Iceberg's commit reports in a file."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
     (lake.folder / "events").mkdir()
     log4j = lake.folder / "log4j2.properties"
     log4j.write_text(_LOG4J.format(path=lake.folder / "reports.log"), encoding="utf-8")
@@ -208,8 +207,6 @@ def start_spark(lake: Lake) -> Any:
         "spark.sql.catalog.lake.metrics-reporter-impl": "org.apache.iceberg.metrics.LoggingMetricsReporter",
         **{f"spark.sql.catalog.lake.{key}": value for key, value in lake.spark.items()},
         "spark.sql.shuffle.partitions": "2",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": f"file://{lake.folder / 'events'}",
@@ -217,7 +214,4 @@ def start_spark(lake: Lake) -> Any:
         "spark.scheduler.mode": "FAIR",
         "spark.driver.extraJavaOptions": f"{JVM} -Dlog4j2.configurationFile=file:{log4j}",
     }
-    builder = SparkSession.builder.master("local[8]")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return recordings.start_spark(8, settings)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
+
+from verification import recordings
 
 DATA: Final = Path(__file__).parent.parent / "suites/java/data"
 EXTENSIONS: Final = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -22,25 +23,17 @@ _CHARS: Final = 140
 
 def start_spark(jars: list[Path], cores: int, settings: Mapping[str, str], java_options: str = "") -> Any:
     """A quiet session for short statements."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
     own = {
         "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.sql.extensions": EXTENSIONS,
         "spark.driver.memory": "2g",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.shuffle.partitions": "1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
         "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 {java_options}".rstrip(),
         "spark.python.unix.domain.socket.enabled": "true",
     }
-    builder = SparkSession.builder.master(f"local[{cores}]")
-    for key, value in {**own, **settings}.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return recordings.start_spark(cores, {**own, **settings})
 
 
 def catalog_settings(name: str, properties: Mapping[str, Any]) -> dict[str, str]:
@@ -90,7 +83,6 @@ class Signal:
         begun, go = str(self.begun), str(self.go)
 
         def wait_for_rival(value: int) -> int:
-            import os
             import time
 
             with open(begun, "w"):

@@ -6,9 +6,11 @@ Which operation reads and changes what is in ``delta_pairs``.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from endive.verification.suite import EXACT, POINTS, Check, Options, Outcome, Table, Value, provenance
+from endive.verification.suite import POINTS, Check, Options, Outcome, Table, Value, provenance
 from verification.suites.delta.delta_pairs import OPERATIONS, Does, source_of
 from verification.suites.delta.delta_recording import (
     CHECKSUM_READ,
@@ -17,6 +19,7 @@ from verification.suites.delta.delta_recording import (
     NO_HINT,
     RS,
     SPARK,
+    Bill,
     Story,
     bill,
     difference,
@@ -140,21 +143,22 @@ def compare(client: str, story: Story, told: dict[str, Any]) -> list[Check]:
         "commits": story.commits or _commits(client, story),
         "ends": str(told["outcome"]),
     }
-    counts = Check(
-        name=story.operation,
-        what={**what, "compared": "requests"},
-        expected=sum(real.values()),
-        actual=sum(simulated.values()),
-        measure=POINTS if is_left_out else EXACT,
-        holds=not wrong or is_left_out,
-        note=wrong,
-    )
-    if client != RS or story.operation == LOAD:
-        return [counts]
-    depth = rounds(told["requests"])
+    checks = request_checks(story.operation, what, told["requests"], (real, simulated), played.rounds, wrong)
+    if is_left_out:
+        checks[0] = replace(checks[0], measure=POINTS, holds=True)
+    return checks if client == RS and story.operation != LOAD else checks[:1]
+
+
+def request_checks(
+    name: str, what: Mapping[str, Value], requests: Sequence[str], pair: tuple[Bill, Bill], in_a_row: int, wrong: str
+) -> list[Check]:
+    """As many requests, real and simulated, unless something is wrong; and as many one after another."""
+    real, simulated = (sum(bill.values()) for bill in pair)
+    counted = {**what, "compared": "requests"}
+    depth = {**what, "compared": "in a row"}
     return [
-        counts,
-        Check.exact(story.operation, {**what, "compared": "in a row"}, expected=depth, actual=played.rounds),
+        Check(name=name, what=counted, expected=real, actual=simulated, holds=not wrong, note=wrong),
+        Check.exact(name, depth, expected=rounds(requests), actual=in_a_row),
     ]
 
 

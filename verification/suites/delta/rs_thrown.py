@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Value, provenance
 from verification.suites.delta.delta_pairs import TWICE
-from verification.suites.delta.delta_recording import RS, bill, difference, read, rounds
+from verification.suites.delta.delta_recording import RS, bill, difference, read
+from verification.suites.delta.delta_requests import request_checks
 from verification.suites.delta.told_story import tell
 
 QUICK: Final = 25
@@ -72,17 +73,7 @@ def compare(story: Mapping[str, Any]) -> list[Check]:
         "lost": len(lost),
         "ends": expected,
     }
-    counts = Check(
-        name=story["operation"],
-        what={**what, "compared": "requests"},
-        expected=sum(real.values()),
-        actual=sum(played.bill.values()),
-        holds=not wrong,
-        note=wrong,
-    )
-    depth = rounds(story["requests"])
-    what = {**what, "compared": "in a row"}
-    return [counts, Check.exact(story["operation"], what, expected=depth, actual=played.rounds)]
+    return request_checks(story["operation"], what, story["requests"], (real, played.bill), played.rounds, wrong)
 
 
 def ending_of(story: Mapping[str, Any]) -> str:

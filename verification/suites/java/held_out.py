@@ -13,7 +13,7 @@ from typing import Final
 from endive.verification.suite import UNJUDGED, Options, Outcome, provenance
 from verification import rigs
 from verification.suites.java import modelled_pair
-from verification.suites.java.java_pairs import compare
+from verification.suites.java.java_pairs import play_all
 from verification.suites.java.pair_recording import read_pairs
 from verification.suites.java.pair_sheets import EXPIRY, RIVALS, RIVALS_V3, ROLLBACK, ROLLED_BACK, SHEETS, all_pairs
 from verification.suites.java.pairs import (
@@ -56,21 +56,13 @@ def run(options: Options) -> Outcome:
         recordings = [rigs.java_pairs(pairs, options.iceberg_jars)]
     else:
         recordings = [read_pairs(release, what=WHAT) for release in RELEASES]
-    checks = [
-        compare(pair, recording.pairs[pair.key], modelled_pair.play(pair, recording.iceberg), recording.iceberg)
-        for recording in recordings
-        for pair in pairs
-        if pair.key in recording.pairs
-    ]
+    _, checks, origin = play_all(pairs, recordings)
     return Outcome(
         intro=INTRO,
         checks=tuple(check for check in checks if check.measure != UNJUDGED),
         remarks=REMARKS,
         provenance=provenance(
-            iceberg=", ".join(recording.iceberg for recording in recordings),
-            recorded=", ".join(recording.date for recording in recordings),
-            thrown=len(pairs),
-            unmodelled=sum(check.measure == UNJUDGED for check in checks),
+            **origin, thrown=len(pairs), unmodelled=sum(check.measure == UNJUDGED for check in checks)
         ),
     )
 

@@ -6,6 +6,7 @@ The pairs live in ``pair_sheets``, the recordings in ``pair_recording``, the mod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,7 +14,7 @@ from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, 
 from verification import rigs
 from verification.suites.java import modelled_pair
 from verification.suites.java.java_requests import different_parts
-from verification.suites.java.pair_recording import RecordedPair, read_pairs
+from verification.suites.java.pair_recording import PairRecording, RecordedPair, read_pairs
 from verification.suites.java.pair_sheets import all_pairs
 from verification.suites.java.pairs import Pair
 from verification.suites.java.request_recording import RELEASES, SAMPLED
@@ -41,21 +42,29 @@ def run(options: Options) -> Outcome:
         recordings = [rigs.java_pairs(pairs, options.iceberg_jars)]
     else:
         recordings = [read_pairs(release) for release in (RELEASES[-1:] if options.is_quick else (*RELEASES, *SAMPLED))]
-    played = [(recording, pair) for recording in recordings for pair in pairs if pair.key in recording.pairs]
-    checks = tuple(
-        compare(pair, recording.pairs[pair.key], modelled_pair.play(pair, recording.iceberg), recording.iceberg)
-        for recording, pair in played
-    )
+    played, checks, origin = play_all(pairs, recordings)
     return Outcome(
         intro=INTRO,
         checks=tuple(check for check in checks if check.measure != UNJUDGED),
-        tables=(_missing_table([pair for _, pair in played], checks),),
-        provenance=provenance(
-            iceberg=", ".join(recording.iceberg for recording in recordings),
-            recorded=", ".join(recording.date for recording in recordings),
-            pairs=len(played),
-        ),
+        tables=(_missing_table(played, checks),),
+        provenance=provenance(**origin, pairs=len(played)),
     )
+
+
+def play_all(
+    pairs: Sequence[Pair], recordings: Sequence[PairRecording]
+) -> tuple[list[Pair], tuple[Check, ...], dict[str, Value]]:
+    """Every pair that a recording has, the check of each, and what they are held against."""
+    found = [(recording, pair) for recording in recordings for pair in pairs if pair.key in recording.pairs]
+    checks = tuple(
+        compare(pair, recording.pairs[pair.key], modelled_pair.play(pair, recording.iceberg), recording.iceberg)
+        for recording, pair in found
+    )
+    origin: dict[str, Value] = {
+        "iceberg": ", ".join(recording.iceberg for recording in recordings),
+        "recorded": ", ".join(recording.date for recording in recordings),
+    }
+    return [pair for _, pair in found], checks, origin
 
 
 def compare(pair: Pair, real: RecordedPair, simulated: Recorded | None, release: str = "") -> Check:

@@ -38,7 +38,6 @@ from verification.suites.java.pairs import (
 class Sheet:
     """Victims that meet the same rivals."""
 
-    title: str
     victims: tuple[Victim, ...]
     rivals: tuple[Rival, ...]
     is_thorough: bool = False  # rivals in numbers, and late ones, wherever they can make a difference
@@ -234,15 +233,13 @@ RIVALS_V3: Final[tuple[Rival, ...]] = (*_FIRST, *_LATER)
 # ---- sheets --------------------------------------------------------------------------------------------
 
 SHEETS: Final[tuple[Sheet, ...]] = (
-    Sheet(title="Format v2, rows of a partition read", victims=VICTIMS, rivals=RIVALS, is_thorough=True),
-    Sheet(
-        title="Format v2, the table or a partition read",
+    Sheet(victims=VICTIMS, rivals=RIVALS, is_thorough=True),
+    Sheet(  # Format v2, the table or a partition read
         victims=tuple(_that_read([*_UNNAMED, *_MERGES, *_DELETES, *_OVERWRITES], TABLE, PARTITION)),
         rivals=RIVALS,
     ),
-    Sheet(title="Format v2, other operations and sinks", victims=_OTHERS, rivals=RIVALS),
-    Sheet(
-        title="Format v2, delete files replaced",
+    Sheet(victims=_OTHERS, rivals=RIVALS),
+    Sheet(  # Format v2, delete files replaced
         victims=tuple(_replacing(each) for each in (*_MERGES, *_DELETES)),
         rivals=(
             *_rivals("append", "append", "append", OTHER_PARTITION),
@@ -250,13 +247,11 @@ SHEETS: Final[tuple[Sheet, ...]] = (
             *_rivals("rewrite_deletes", "rewrite_deletes", "replace", SAME_FILE, OTHER_PARTITION),
         ),
     ),
-    Sheet(
-        title="Format v2, through a Transaction",
+    Sheet(  # Format v2, through a Transaction
         victims=_in_transaction(VICTIMS[0], VICTIMS[1], *_that_read(_MERGES, TABLE, PARTITION), _SEQUENCED),
         rivals=RIVALS,
     ),
-    Sheet(
-        title="Format v3, deletion vectors",
+    Sheet(  # Format v3, deletion vectors
         victims=_on_v3(
             *_that_read([*_MERGES, *_DELETES], TABLE, PARTITION, ROWS),
             *_that_read(_OVERWRITES, TABLE, PARTITION),
@@ -264,8 +259,7 @@ SHEETS: Final[tuple[Sheet, ...]] = (
         ),
         rivals=RIVALS_V3,
     ),
-    Sheet(
-        title="Format v3, compaction, sinks, and through a Transaction",
+    Sheet(  # Format v3, compaction, sinks, and through a Transaction
         victims=_on_v3(
             _COMPACTION,
             *_OTHERS[:3],

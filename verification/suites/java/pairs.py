@@ -44,7 +44,7 @@ class Victim:
     """An operation, and which checks its caller asks for."""
 
     name: str
-    java: str  # which builder of ``verification.java_rig.pair_operations`` makes it
+    java: str  # what ``verification.java_rig.pair_operations`` makes
     who: str  # whose operation it is
     isolation: str = NONE  # serializable: added data files are checked; snapshot: only deletes
     is_referring: bool = False  # a row delta that names the data files its deletes refer to

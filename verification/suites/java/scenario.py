@@ -31,7 +31,7 @@ class Operation:
     """One Iceberg operation as the victim uses it, in Iceberg's terms and in the model's."""
 
     name: str
-    java: str  # which of ``operations.BUILDERS`` makes it
+    java: str  # what ``operations.build`` makes
     kind: str  # the model's kind
     overwrite: str = "row_delta"
     isolation: str = "serializable"
