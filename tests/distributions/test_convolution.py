@@ -1,4 +1,4 @@
-"""Squaring a law by its transform: exact on whole numbers, the same in the interpreter, the mean kept by every step."""
+"""Squaring a law by its transform: exact on whole numbers, the mean kept by every step."""
 
 import math
 

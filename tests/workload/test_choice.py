@@ -5,15 +5,9 @@ from collections import Counter
 import pytest
 
 from endive.errors import ConfigError
-from endive.kernel import jitted
 from endive.rng import PARTITION_COUNT, PARTITIONS, TABLE_COUNT, TABLES, WRITES, slot, substream, uniform
 from endive.workload import TableSelector, UniformTableSelector, ZipfTableSelector
-from endive.workload.choice import choose_partitions, choose_tables
 from endive.workload.picks import pick_index, zipf_tails
-
-compiled_choose_tables = jitted(choose_tables)
-compiled_choose_partitions = jitted(choose_partitions)
-
 
 OF_THEM = "must hold at least one index, each from"
 
@@ -72,9 +66,6 @@ def test_a_single_partition_is_written_if_its_table_is(make_partitions):
 
     assert ((0,), 1) == choice.partitions(True, 5, 0)
     assert ((0,), 0) == choice.partitions(False, 5, 0)
-
-
-# ---- both engines ----------------------------------------------------------------------------------
 
 
 # ---- names of draws ---------------------------------------------------------------------------------

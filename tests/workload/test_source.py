@@ -9,7 +9,6 @@ from tests.workload.conftest import weighing
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.errors import ConfigError
-from endive.kernel import jitted
 from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
 from endive.vocabulary import KINDS, N_KINDS
 from endive.workload import (
@@ -24,8 +23,6 @@ from endive.workload import (
 )
 
 DRAWS = 40_000
-
-compiled_draw_kind = jitted(draw_kind)
 
 
 def draft(source, index):
