@@ -59,17 +59,6 @@ def test_commits_to_different_tables_do_not_meet(clock, catalog):
     assert ([True, True], 2) == ([call.value.success for call in calls], catalog.state.seq)
 
 
-def test_a_refused_commit_changes_nothing(clock, catalog):
-    base = catalog.state.snapshot(0)
-    finished(clock, commit(catalog, clock, intend(1, base, 0)))
-    before = catalog.state.snapshot(0)
-    refused = finished(clock, commit(catalog, clock, intend(2, base, 0, 1)))
-
-    assert not refused.value.success
-    after = catalog.state.snapshot(0)
-    assert (before.seq, before.tables, before.versions) == (after.seq, after.tables, after.versions)
-
-
 # ---- what an answer tells ----------------------------------------------------------------------------
 
 

@@ -1,11 +1,11 @@
-"""Squaring a law by its transform: exact on whole numbers, the same in the interpreter, the mean kept by every step."""
+"""Squaring a law by its transform: exact on whole numbers, the mean kept by every step."""
 
 import math
 
 import numpy as np
 import pytest
 
-from endive.distributions.convolution import CELLS_MAX, _angles, _trim, square
+from endive.distributions.convolution import CELLS_MAX, _trim, square
 
 
 def mean(shares: np.ndarray) -> float:
@@ -36,11 +36,3 @@ def test_ends_without_weight_are_put_on_the_first_and_last_cell_kept() -> None:
     assert (3, 0) == (first, halvings)
     assert [0.25, 0.5, 0.25] == pytest.approx(kept.tolist(), abs=2e-13)
     assert 1.0 == pytest.approx(math.fsum(kept.tolist()), abs=1e-16)
-
-
-def test_angles_are_those_of_the_circle_to_the_last_places() -> None:
-    cosines, sines = _angles.__wrapped__(4_096)
-    turns = [2.0 * math.pi * j / 4_096 for j in range(2_048)]
-
-    assert [math.cos(turn) for turn in turns] == pytest.approx(cosines.tolist(), abs=3e-15)
-    assert [math.sin(turn) for turn in turns] == pytest.approx(sines.tolist(), abs=3e-15)

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import pytest
 
 from endive.distributions import portable
-from endive.distributions.incomplete_gamma import log_gamma, normal_tail
+from endive.distributions.portable import log_gamma, normal_tail
 from endive.kernel import Jitted
 from endive.rng import uniform
 

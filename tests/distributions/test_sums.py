@@ -85,7 +85,9 @@ def test_tables_keep_the_mean_and_nearly_the_variance(moderate: LatencyDistribut
 
 
 @pytest.mark.parametrize("parallel", [1, 4])
-@pytest.mark.parametrize("summed", [READ, MIXED, UniformLatency(1.0, 9.0)], ids=["lognormal", "mixture", "uniform"])
+@pytest.mark.parametrize(
+    "summed", [READ, WRITE, MIXED, UniformLatency(1.0, 9.0)], ids=["read", "write", "mixture", "uniform"]
+)
 def test_quantiles_of_a_sum_are_those_of_summed_draws(summed: LatencyDistribution, parallel: int) -> None:
     assert [] == quantiles_apart(summed, 20, 20, parallel)
 

@@ -98,16 +98,6 @@ def test_a_contended_answer_is_late_but_its_evaluation_is_not(clock, new_client,
     assert [at for at, _ in register.evaluated] == [5_000, 8_000, 11_001]
 
 
-def test_a_txn_does_not_contend_with_itself(clock, client, new_store, register):
-    store = new_store(latency_ms=10.0, refusal_ms=10.0, window_ms=20.0, penalty_ms=7.0)
-
-    first = clock.start(cas(store, client, register))
-    again = clock.start(cas(store, client, register, expected=1), at_us=10_000)
-    clock.run()
-
-    assert [first.value.latency_ms, again.value.latency_ms] == [10.0, 10.0]
-
-
 def test_writers_of_different_objects_do_not_meet(clock, new_client, new_store, register):
     store = new_store(window_ms=20.0, penalty_ms=7.0, writes_per_s_max=1.0)
 

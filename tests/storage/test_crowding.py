@@ -66,16 +66,6 @@ def test_a_success_among_rivals_is_late_and_a_refusal_and_a_lone_success_are_not
     assert [10.0, 17.0, 10.0, 30.0] == [task.value.latency_ms for task in tasks]
 
 
-def test_the_rivals_of_long_ago_are_no_crowd(clock, new_client, crowded_store):
-    tasks = [
-        clock.start(swap(crowded_store, new_client(txn), succeeds=True), at_us=at_us)
-        for txn, at_us in ((1, 0), (2, 3_001))
-    ]
-    clock.run()
-
-    assert [10.0, 10.0] == [task.value.latency_ms for task in tasks]
-
-
 def late_ms(clock, new_client, store, *, rivals, successes=400):
     """How much later than alone successes among so many rivals are acknowledged."""
     tasks = []

@@ -52,16 +52,6 @@ def test_what_counts_is_who_reached_the_object_last_not_who_was_evaluated_last(c
     assert [(5_000, 1), (27_000, 2), (29_000, 3)] == evaluated
 
 
-def test_a_txn_does_not_throttle_itself(clock, client, throttling_store):
-    store, evaluated = throttling_store(share=0.9), []
-
-    clock.start(swap(store, client, evaluated, 0))
-    clock.start(swap(store, client, evaluated, 1), at_us=1_000)
-    clock.run()
-
-    assert [(9_000, 0), (10_000, 0)] == evaluated
-
-
 def test_a_throttled_request_then_waits_for_the_write_limit_like_any_other(clock, new_client, throttling_store):
     store, evaluated = throttling_store(writes_per_s_max=20.0), []
 

@@ -1,4 +1,4 @@
-"""Laws of arrivals: when txns come, for every kind, and that both engines agree on it."""
+"""Laws of arrivals: when txns come, for every kind."""
 
 import math
 from dataclasses import replace
@@ -8,15 +8,12 @@ import pytest
 
 from endive.distributions import ExponentialLatency, FixedLatency, LatencyDistribution, LognormalLatency, UniformLatency
 from endive.errors import ConfigError
-from endive.kernel import jitted
 from endive.rng import uniform
 from endive.workload import NEVER_US, NO_MORE, Arrivals, Closed, Periodic, Renewal, Trace, TraceLog
-from endive.workload.arrivals import closed_index, next_arrival_us
+from endive.workload.arrivals import closed_index
 
 KEY = 20_261_115
 DRAWS = 40_000
-
-compiled_next_arrival_us = jitted(next_arrival_us)
 
 
 def renewal(gap: LatencyDistribution, start_us: int = 0, stop_us: int = NEVER_US) -> Renewal:
@@ -178,7 +175,7 @@ def test_a_client_whose_think_time_ends_at_the_stop_submits_no_more():
     assert 9_999 == loop.next_us(closed_index(0, 1), 4_999, key=KEY)
 
 
-# ---- both engines ----------------------------------------------------------------------------------
+# ---- arrivals of the user's own --------------------------------------------------------------------
 
 
 class Halves(LatencyDistribution):

@@ -5,15 +5,9 @@ from collections import Counter
 import pytest
 
 from endive.errors import ConfigError
-from endive.kernel import jitted
 from endive.rng import PARTITION_COUNT, PARTITIONS, TABLE_COUNT, TABLES, WRITES, slot, substream, uniform
 from endive.workload import TableSelector, UniformTableSelector, ZipfTableSelector
-from endive.workload.choice import choose_partitions, choose_tables
 from endive.workload.picks import pick_index, zipf_tails
-
-compiled_choose_tables = jitted(choose_tables)
-compiled_choose_partitions = jitted(choose_partitions)
-
 
 OF_THEM = "must hold at least one index, each from"
 
@@ -41,30 +35,11 @@ def test_a_single_table_and_all_of_several_are_read_and_written_in_order(make_ta
     assert ((0, 1, 2, 3), 4) == make_tables(total=4, count=4).tables(key=1)
 
 
-def test_the_written_tables_come_first_and_both_parts_ascend(make_tables):
-    choice = make_tables(total=9, count=6, selector=UniformTableSelector(0.5))
-
-    for key in range(500):
-        tables, written = choice.tables(key)
-        assert 3 == written
-        assert sorted(tables[:3]) + sorted(tables[3:]) == list(tables)
-        assert 6 == len(set(tables))
-
-
 def test_a_hot_table_is_chosen_by_its_zipf_weight(make_tables):
     choice = make_tables(total=3, selector=ZipfTableSelector(1.0, 1.0))
     counts = Counter(choice.tables(key)[0][0] for key in range(22_000))
 
     assert [12_000, 6_000, 4_000] == pytest.approx([counts[table] for table in range(3)], abs=300)
-
-
-def test_a_drawn_count_does_not_change_which_table_comes_first(make_tables):
-    """Count and picks are drawn under different names."""
-    one = make_tables(total=8)
-    several = make_tables(total=8, count=0, count_alpha=1.5)
-
-    for key in range(300):
-        assert set(one.tables(key)[0]) <= set(several.tables(key)[0])
 
 
 def test_partitions_of_a_table_that_is_only_read_are_only_read(make_partitions):
@@ -91,9 +66,6 @@ def test_a_single_partition_is_written_if_its_table_is(make_partitions):
 
     assert ((0,), 1) == choice.partitions(True, 5, 0)
     assert ((0,), 0) == choice.partitions(False, 5, 0)
-
-
-# ---- both engines ----------------------------------------------------------------------------------
 
 
 # ---- names of draws ---------------------------------------------------------------------------------

@@ -33,14 +33,6 @@ def test_half_of_the_selected_are_written(selector):
         assert written <= read <= set(range(10))
 
 
-@pytest.mark.parametrize("selector", ALL)
-def test_one_name_of_a_draw_gives_one_selection(selector):
-    first = selector.select(3, 50, key=1, counter=0, write_counter=1 << 24)
-
-    assert first == selector.select(3, 50, key=1, counter=0, write_counter=1 << 24)
-    assert first != selector.select(3, 50, key=2, counter=0, write_counter=1 << 24)
-
-
 def test_the_write_set_is_drawn_apart_from_the_read_set():
     selector = UniformTableSelector(0.2)
     selections = [selector.select(5, 50, key=1, counter=0, write_counter=1000 + i) for i in range(50)]

@@ -9,7 +9,6 @@ from tests.workload.conftest import weighing
 
 from endive.distributions import FixedLatency, LatencyDistribution
 from endive.errors import ConfigError
-from endive.kernel import jitted
 from endive.rng import OPERATION, RUNTIME, slot, stream_key, substream, uniform
 from endive.vocabulary import KINDS, N_KINDS
 from endive.workload import (
@@ -24,8 +23,6 @@ from endive.workload import (
 )
 
 DRAWS = 40_000
-
-compiled_draw_kind = jitted(draw_kind)
 
 
 def draft(source, index):
@@ -89,18 +86,6 @@ def test_an_only_operation_type_is_what_drawing_it_would_give(make_source, kind)
     for index in range(100):
         key = source.transaction_key(index)
         assert kind == draft(source, index).kind == draw_kind(source.kind_tails, 0, key)
-
-
-def test_what_is_drawn_for_one_thing_does_not_depend_on_how_another_is_drawn(make_source, make_tables):
-    """Draws are named, so that two configurations share their draws."""
-    plain = make_source(tables=make_tables(total=20))
-    other = make_source(
-        kind_weights=(1.0,) * N_KINDS, tables=make_tables(total=20, count=3, selector=UniformTableSelector(0.4))
-    )
-
-    for index in range(100):
-        assert draft(plain, index).runtime_us == draft(other, index).runtime_us
-        assert set(draft(plain, index).tables_read) <= set(draft(other, index).tables_read)
 
 
 def test_a_draft_holds_tables_and_the_partitions_of_each(make_source, make_tables, make_partitions):

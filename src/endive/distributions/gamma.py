@@ -1,6 +1,6 @@
 """Gamma latency, given by its mean and shape, and the exponential: a gamma of shape one, in closed form.
 
-The special functions the gamma stands on are in ``incomplete_gamma``.
+The special functions the gamma stands on are in ``portable``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from endive.distributions.code import Component
 from endive.distributions.distribution import LatencyFamily, check_number
-from endive.distributions.incomplete_gamma import gamma_tail_quantile
-from endive.distributions.portable import exp, log, log1p
+from endive.distributions.portable import exp, gamma_tail_quantile, log, log1p
 from endive.distributions.table import one_by_one, smooth_component
 
 SHAPE_MIN = 0.1

@@ -12,9 +12,8 @@ import numpy as np
 
 from endive.distributions.code import CONSTANT, Component, FloatArray
 from endive.distributions.distribution import LatencyFamily, check_number
-from endive.distributions.incomplete_gamma import normal_tail
 from endive.distributions.linear import FixedLatency
-from endive.distributions.portable import exp, expm1, log, normal_tail_quantile
+from endive.distributions.portable import exp, expm1, log, normal_tail, normal_tail_quantile
 from endive.distributions.table import smooth_component
 from endive.kernel import jitted
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from endive.distributions.code import CONSTANT, Component
 from endive.distributions.distribution import LatencyFamily, check_number
-from endive.distributions.incomplete_gamma import normal_tail
-from endive.distributions.portable import exp, normal_tail_quantile
+from endive.distributions.portable import exp, normal_tail, normal_tail_quantile
 from endive.distributions.table import one_by_one, smooth_component
 
 STDDEV_MS_MIN = 1.0e-6  # a thousandth of the clock's tick; the cut in deviations stays a finite number
