@@ -8,7 +8,7 @@ import pytest
 
 import endive
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, LockTerms
-from endive.transaction.table_lock import lock_wait_us
+from endive.transaction.ordering import lock_wait_us
 
 STORE_MS, CALL_MS, WORK_MS = 20.0, 4.0, 100.0
 REST = {"flavour": "rest"}
