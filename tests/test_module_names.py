@@ -13,6 +13,7 @@ OF_A_SECTION = {"arrivals", "catalog", "distribution", "failures", "simulation",
 OF_A_SUBJECT = {
     "knowledge",  # how well figures are known: of a simulation, and as its results say it
     "observer",  # who holds histories to be serial: in the reference engine, and in the compiled one
+    "ordering",  # who orders commits: in the reference engine, and in the compiled one
     "planning",  # what an attempt plans: a txn of the reference engine, and one of the compiled engine
     "price",  # what requests cost: computed, and drawn
     "rules",  # what both engines decide by: of a catalog, and of a format

@@ -135,25 +135,6 @@ def test_a_draw_says_nothing_about_a_later_one(name: str, lag: int) -> None:
     assert abs(correlation) < SIGMAS / math.sqrt(COUNT - lag)
 
 
-@pytest.mark.parametrize("name", SEQUENCES)
-def test_pairs_of_draws_fill_the_square(name: str) -> None:
-    side = 32
-    place = np.floor(sequence(name) * side).astype(int)
-    observed = np.bincount(place[::2] * side + place[1::2], minlength=side * side)
-    expected = COUNT / 2 / side**2
-
-    chi_square = float(((observed - expected) ** 2).sum() / expected)
-
-    assert abs(chi_square - (side**2 - 1)) < SIGMAS * math.sqrt(2 * (side**2 - 1))
-
-
-@pytest.mark.parametrize("other", [name for name in SEQUENCES if name != "consecutive counters"])
-def test_streams_are_independent_of_each_other(other: str) -> None:
-    first, second = sequence("consecutive counters") - 0.5, sequence(other) - 0.5
-
-    assert abs(12.0 * float((first * second).mean())) < SIGMAS / math.sqrt(COUNT)
-
-
 @pytest.mark.parametrize("bit", range(0, 63, 3))
 def test_one_bit_of_key_or_counter_changes_the_draw_wholly(bit: int) -> None:
     keys = [stream_key(1, str(index)) for index in range(2_000)]
@@ -164,9 +145,3 @@ def test_one_bit_of_key_or_counter_changes_the_draw_wholly(bit: int) -> None:
     correlation = 12.0 * sum((a - 0.5) * (b - 0.5) for a, b in pairs) / len(pairs)
 
     assert abs(correlation) < SIGMAS / math.sqrt(len(pairs))
-
-
-def test_substreams_of_many_streams_do_not_collide() -> None:
-    keys = {substream(stream_key(seed, "txn"), index) for seed in range(20) for index in range(10_000)}
-
-    assert 200_000 == len(keys)

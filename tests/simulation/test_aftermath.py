@@ -6,25 +6,18 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from tests.simulation import service_runs
+from tests.simulation.service_runs import WORK_MS, fixed, rows_of
 
-import endive
+NO_RETRY = {"transaction": {"runtime": fixed(WORK_MS), "retry": 0}}
 
 
 def run(engine: str, sources: list[dict[str, Any]], **sections: Any) -> list[dict[str, Any]]:
-    config = {
-        "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": 20.0},
-        "catalog": {"type": "service", "latency_ms": 4.0},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}, "retry": 0},
-        "source": sources,
-        **sections,
-    }
-    return endive.simulate(config, engine=engine).transactions.to_pylist()
+    return rows_of(engine, *sources, duration_ms=60_000.0, **{**NO_RETRY, **sections})
 
 
 def jobs(count: int, **keys: Any) -> dict[str, Any]:
-    arrivals = {"kind": "jobs", "jobs": count, "period_ms": 5_000.0, "phase": "together"}
-    return {"name": "w", "arrivals": arrivals, **keys}
+    return service_runs.jobs(count, 5_000.0, **keys)
 
 
 def test_a_job_that_failed_submits_again_when_it_is_back(engine):
@@ -135,6 +128,6 @@ def test_sources_that_name_one_queue_share_it_and_a_failed_txn_passes_the_turn_o
 def test_a_quota_is_one_worker_that_takes_its_time():
     service = {"type": "service", "latency_ms": 4.0}
     told = run("compiled", [jobs(9)], catalog={**service, "service": {"calls_per_s": 40.0}})
-    time = {"distribution": "fixed", "ms": 25.0}
-    assert told == run("compiled", [jobs(9)], catalog={**service, "service": {"workers": 1, "time": time}})
+    one = {"workers": 1, "time": fixed(25.0)}
+    assert told == run("compiled", [jobs(9)], catalog={**service, "service": one})
     assert told != run("compiled", [jobs(9)])

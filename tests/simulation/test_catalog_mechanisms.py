@@ -13,10 +13,10 @@ from functools import cache
 from typing import Any
 
 import pytest
+from tests.simulation.service_runs import CALL_MS, STORE_MS, jobs, rows_of
 
 import endive
 
-STORE_MS, CALL_MS, WORK_MS = 20.0, 4.0, 100.0
 QUOTA_PER_S = 40.0
 SERVED_MS = 1_000.0 / QUOTA_PER_S
 MIB_MS = 100.0
@@ -26,17 +26,7 @@ LISTED = {"distribution": "exponential", "mean_ms": 5_000.0}
 
 def run(engine: str, count: int, service: dict[str, Any], **sections: Any) -> list[dict[str, Any]]:
     """Rows of as many jobs as ``count``, which begin together, once, on a table of a thousand snapshots."""
-    arrivals = {"kind": "jobs", "jobs": count, "period_ms": 50_000.0, "phase": "together"}
-    config = {
-        "simulation": {"duration_ms": 49_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": STORE_MS},
-        "catalog": {"type": "service", "latency_ms": CALL_MS, "service": service},
-        "table": {"initial_snapshots": SNAPSHOTS},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": WORK_MS}},
-        "source": [{"name": "w", "arrivals": arrivals}],
-        **sections,
-    }
-    return endive.simulate(config, engine=engine).transactions.to_pylist()
+    return rows_of(engine, jobs(count), service=service, table={"initial_snapshots": SNAPSHOTS}, **sections)
 
 
 def kib_of(snapshots: int) -> int:

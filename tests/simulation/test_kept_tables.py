@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import endive
+from tests.simulation.service_runs import rows_of
 
 
-def run(engine: str, *, clients: int, keeps: bool, protocol: str = "iceberg", **source: Any) -> list[dict[str, Any]]:
-    config = {
-        "simulation": {"duration_ms": 20_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": 20.0},
-        "catalog": {"type": "service", "latency_ms": 4.0},
-        "commit": {"protocol": protocol},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}},
-        "source": [{"name": "w", "arrivals": {"kind": "closed", "clients": clients}, "keeps_table": keeps, **source}],
-    }
-    return endive.simulate(config, engine=engine).transactions.to_pylist()
+def run(engine: str, *, clients: int, keeps: bool, protocol: str = "iceberg", **keys: Any) -> list[dict[str, Any]]:
+    source = {"name": "w", "arrivals": {"kind": "closed", "clients": clients}, "keeps_table": keeps, **keys}
+    return rows_of(engine, source, duration_ms=20_000.0, commit={"protocol": protocol})
 
 
 def test_a_lone_writer_loads_its_table_once(engine):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.simulation.service_runs import fixed
 
 import endive
 
@@ -30,24 +31,17 @@ def outcomes(victim: dict[str, Any], rival: dict[str, Any], engine: str, files: 
     return sum(row["status"] == "committed" for row in mine), len(failed)
 
 
-def fixed(ms: float) -> dict[str, Any]:
-    return {"distribution": "fixed", "ms": ms}
-
-
 ROWWISE = {"operation_types": MERGE, "touched_files": 2}
 FILEWISE = {"operation_types": MERGE, "overwrite": "overwrite_files"}
 COMPACTION = {"operation_types": {"rewrite_files": 1.0}, "touched_files": "100%"}
 APPEND = {"touched_files": 10}
 
 
-@pytest.mark.parametrize("form", ["row_delta", "overwrite_files"])
-def test_a_merge_never_survives_a_compaction_that_rewrites_its_files(engine, form):
-    assert (0, 11) == outcomes({**ROWWISE, "overwrite": form}, COMPACTION, engine)
-
-
 @pytest.mark.parametrize(
     ("victim", "rival", "files", "expected"),
     [
+        pytest.param(ROWWISE, COMPACTION, 10, (0, 11), id="a row delta beside a compaction of its files"),
+        pytest.param({**FILEWISE, "touched_files": 2}, COMPACTION, 10, (0, 11), id="an overwrite beside one"),
         pytest.param({**ROWWISE, "referenced_files": False}, COMPACTION, 10, (11, 0), id="a row delta names no files"),
         pytest.param(COMPACTION, COMPACTION, 10, (0, 11), id="two compactions of the same files"),
         pytest.param(APPEND, {**FILEWISE, "touched_files": "100%"}, 10, (11, 0), id="an append never fails for good"),
@@ -63,5 +57,5 @@ def test_a_merge_never_survives_a_compaction_that_rewrites_its_files(engine, for
         pytest.param({**ROWWISE, "real_conflict_probability": 0.0}, COMPACTION, 10, (11, 0), id="a given probability"),
     ],
 )
-def test_who_fails_beside_whom(victim, rival, files, expected):
-    assert expected == outcomes(victim, rival, "compiled", files)
+def test_who_fails_beside_whom(engine, victim, rival, files, expected):
+    assert expected == outcomes(victim, rival, engine, files)

@@ -5,28 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.simulation.service_runs import CALL_MS, fixed, jobs, rows_of
 
-import endive
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, LockTerms
-from endive.transaction.table_lock import lock_wait_us
+from endive.transaction.ordering import lock_wait_us
 
-STORE_MS, CALL_MS, WORK_MS = 20.0, 4.0, 100.0
 REST = {"flavour": "rest"}
 
 
-def run(
-    engine: str, count: int, service: dict[str, Any] | None = None, *others: Any, **keys: Any
-) -> list[dict[str, Any]]:
+def run(engine: str, count: int, service: Any = None, *others: Any, **keys: Any) -> list[dict[str, Any]]:
     """As many jobs as ``count``, which begin together, once, beside other sources."""
-    arrivals = {"kind": "jobs", "jobs": count, "period_ms": 50_000.0, "phase": "together"}
-    config = {
-        "simulation": {"duration_ms": 49_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": STORE_MS},
-        "catalog": {"type": "service", "latency_ms": CALL_MS, "service": service or {}},
-        "transaction": {"runtime": {"distribution": "fixed", "ms": WORK_MS}},
-        "source": [{"name": "w", "arrivals": arrivals, "retry": 0, **keys}, *others],
-    }
-    return endive.simulate(config, engine=engine).transactions.to_pylist()
+    return rows_of(engine, {**jobs(count, retry=0), **keys}, *others, service=service)
 
 
 def total(rows: list[dict[str, Any]], column: str) -> Any:
@@ -95,7 +84,7 @@ def test_a_client_of_hive_asks_again_at_once_when_its_first_call_has_queued_it(k
 
 
 def test_a_lock_that_is_asked_for_too_long_fails_the_attempt_with_hive_and_the_txn_with_dynamodb(engine):
-    slow = {"distribution": "fixed", "ms": 2_000.0}
+    slow = fixed(2_000.0)
     waits = {"wait_ms": 100.0, "timeout_ms": 300.0}
     hive = run(engine, 3, {"commit_latency": slow, "lock": {"kind": "hive", **waits}}, retry=9)
     leased = {"kind": "dynamodb", "lease_ms": 50.0, **waits}
@@ -130,22 +119,11 @@ def test_a_server_that_rebases_pays_for_the_list_it_rewrites(engine):
 
 def beside_compaction(engine: str, compacting_ms: float, service: dict[str, Any], **rival: Any) -> dict[str, Any]:
     """The row of an append that tries once, beside a rival that begins with it and works for ``compacting_ms``."""
-    once = {"kind": "jobs", "jobs": 1, "period_ms": 50_000.0, "phase": "together"}
-    rival = {"operation_types": {"rewrite_files": 1.0}, **rival}
-    sources = [("append", WORK_MS, {}), ("rival", compacting_ms, rival)]
-    config = {
-        "simulation": {"duration_ms": 49_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
-        "storage": {"provider": "constant", "latency_ms": STORE_MS},
-        "catalog": {"type": "service", "latency_ms": CALL_MS, "service": {**REST, **service}},
-        "table": {"data_files": 10},
-        "source": [
-            {"name": name, "arrivals": once, "retry": 0, "runtime": {"distribution": "fixed", "ms": ms}, **keys}
-            for name, ms, keys in sources
-        ],
-    }
-    config["source"][0]["touched_files"] = 0
-    config["source"][1].setdefault("touched_files", 5)
-    rows = {row["source"]: row for row in endive.simulate(config, engine=engine).transactions.to_pylist()}
+    once = {**jobs(1, retry=0), "name": "append", "touched_files": 0}
+    beside = {"operation_types": {"rewrite_files": 1.0}, "touched_files": 5, **rival}
+    beside = {**jobs(1, retry=0), "name": "rival", "runtime": fixed(compacting_ms), **beside}
+    told = rows_of(engine, once, beside, service={**REST, **service}, table={"data_files": 10})
+    rows = {row["source"]: row for row in told}
     return {"rival": rows["rival"]["status"], **{key: rows["append"][key] for key in ("status", "compactions_undone")}}
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from endive.catalog.snapshot import IntentionRecord
 from endive.formats import rules
 from endive.formats.file_history import FileHistory
-from endive.formats.nesting import FormatSettings, Plan, TableState
+from endive.formats.nesting import FormatSettings, TableState
 from endive.record import copied
 
 
@@ -43,7 +43,7 @@ class Tables:
         self.states = [TableState(version=initial_snapshots, is_delta=settings.is_delta) for _ in range(num_tables)]
         for state in self.states:
             state.iceberg.manifests = initial_manifests
-            rules.found(self, state)
+            rules.begin_table(self, state)
         self.notes_files = notes_files or data_files > 0  # whether what happens to files and partitions is remembered
         self._files = [FileHistory() if self.notes_files else None for _ in range(num_tables)]
         self._times_us: list[list[int] | None] = [[] if has_snapshot_times else None for _ in range(num_tables)]
@@ -81,7 +81,3 @@ class Tables:
         rules.undo(state, base)
         if history is not None:
             history.undo(base.version, state.version + 1)
-
-    def publish(self, table: int, made: Plan) -> None:
-        """What a committer adds to a table after its commit is there."""
-        rules.publish(self, self.states[table], made)

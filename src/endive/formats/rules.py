@@ -62,7 +62,7 @@ def asks_for_few(settings: FormatSettings) -> bool:
     return is_few and not settings.is_delta
 
 
-def found(world: Any, table: TableState) -> None:
+def begin_table(world: Any, table: TableState) -> None:
     """A table as it is before the first txn, with so many versions: its log has the checkpoints it would have."""
     if world.format.is_delta == 1:
         own = world.format.delta.protocol

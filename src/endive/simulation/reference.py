@@ -24,7 +24,7 @@ from endive.simulation.standstill import Standstill
 from endive.storage.client import Client, TracedRequest
 from endive.transaction import Transaction, TransactionStatus, World
 from endive.transaction.aftermath import restarted_us, restarts_client
-from endive.transaction.commit_queue import PARKED_US, CommitQueue
+from endive.transaction.ordering import PARKED_US, CommitQueue
 from endive.vocabulary import (
     ABORTED,
     COMMIT_STATE_UNKNOWN,

@@ -23,11 +23,19 @@ def plan_tables(
     begin_us: int,
 ) -> tuple[list[Plan], int]:
     """What the attempt does, table by table, and the reason why it must end there, if there is one."""
-    situations = []
+    situations = [Situation() for _ in range(txn.n_written)]
     candidates = []
-    for position in range(txn.n_written):
-        situation = _describe(txn, world, position, attempt, start, previous, base, begin_us)
-        situations.append(situation)
+    for position, situation in enumerate(situations):
+        then, before, now = (snapshot.tables[txn.tables[position]] for snapshot in (start, previous, base))
+        filtered, behind = -1, -1
+        if txn.partitions:
+            touched = txn.partitions[position][0]
+            filtered = sum(now.partition_versions[q] - then.partition_versions[q] for q in touched)
+            if world.is_partition_scoped:
+                behind = sum(now.partition_versions[q] - before.partition_versions[q] for q in touched)
+        older = _count_older(txn, world, now, begin_us)
+        states = then.state, before.state, now.state
+        rules.describe(world, txn.operation, attempt, *states, filtered, behind, older, situation)
         if rules.is_beset(world, txn.operation, situation, txn.terms.is_by_files):
             candidates.append(position)
     real = tuple(position for position, situation in enumerate(situations) if rules.is_in_conflict(world, situation))
@@ -47,32 +55,6 @@ def plan_tables(
     for situation in situations:
         reason = rules.verdict_on(world, txn.operation, situation, reason)
     return [txn.plan_attempt(world, situation) for situation in situations], reason
-
-
-def _describe(
-    txn: "Transaction",
-    world: "World",
-    position: int,
-    attempt: int,
-    start: CatalogSnapshot,
-    previous: CatalogSnapshot,
-    base: CatalogSnapshot,
-    begin_us: int,
-) -> Situation:
-    """One table as the attempt finds it."""
-    situation = Situation()
-    table = txn.tables[position]
-    then, before, now = start.tables[table], previous.tables[table], base.tables[table]
-    filtered, behind = -1, -1
-    if txn.partitions:
-        touched = txn.partitions[position][0]
-        filtered = sum(now.partition_versions[q] - then.partition_versions[q] for q in touched)
-        if world.is_partition_scoped:
-            behind = sum(now.partition_versions[q] - before.partition_versions[q] for q in touched)
-    older = _count_older(txn, world, now, begin_us)
-    states = then.state, before.state, now.state
-    rules.describe(world, txn.operation, attempt, *states, filtered, behind, older, situation)
-    return situation
 
 
 def _count_older(txn: "Transaction", world: "World", table: TableMetadata, begin_us: int) -> int:

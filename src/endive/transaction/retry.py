@@ -112,5 +112,5 @@ def reason_to_stop(attempt: int, retries_max: int, elapsed_us: int, timeout_us: 
 
 @rule
 def may_start_over(reason: int) -> bool:
-    """Whether an application that runs the whole txn again may have better fortune."""
+    """Whether an application that runs the whole txn again may succeed."""
     return reason == VALIDATION_EXCEPTION or reason == HISTORY_EXPIRED or CONCURRENT_APPEND <= reason <= LOG_CLEANED_UP

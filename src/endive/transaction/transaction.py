@@ -19,13 +19,12 @@ from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
 from endive.transaction.aftermath import rerun_key, runs_again
-from endive.transaction.commit_queue import pass_turn, wait_for_turn
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
+from endive.transaction.ordering import leave_lock, pass_turn, take_lock, wait_for_turn
 from endive.transaction.planning import find_files, plan_tables
 from endive.transaction.second_look import TableMovedError, filter_files, list_again, look
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
-from endive.transaction.table_lock import leave_lock, take_lock
 from endive.transaction.transaction_values import TransactionDraft, TransactionStatus, TransactionTerms, World
 from endive.vocabulary import (
     COMMIT_STATE_UNKNOWN,
@@ -73,7 +72,7 @@ class Transaction:
         self.kept: CatalogSnapshot | None = None  # what its client knows already, if it keeps its table
         self.start: CatalogSnapshot | None = None  # what it began with, the last time it began
         self.known: CatalogSnapshot | None = None  # the newest state it was shown, or left behind
-        self.is_locked_out = False  # it asked in vain for the lock of its table
+        self.is_locked_out = False  # it did not get the lock of its table
         self.carrier: int | None = None  # the txn that committed its files, if another did
         self.status = TransactionStatus.PENDING
         self.row = client.row
@@ -300,7 +299,7 @@ class Transaction:
             return
         for position, made in enumerate(plans):
             if rules.publishes(world, made):
-                world.tables.publish(self.tables[position], made)
+                rules.publish(world, world.tables.states[self.tables[position]], made)
                 world.catalog.state.refresh_tables((self.tables[position],))
         yield from self._clean_up(world, is_committed=True)
 

@@ -18,8 +18,8 @@ from endive.formats.operation import Operation
 from endive.storage.client import Clock
 from endive.storage.provider import StorageProvider
 from endive.transaction.aftermath import Aftermath
-from endive.transaction.commit_queue import CommitQueue
 from endive.transaction.failures import Failures
+from endive.transaction.ordering import CommitQueue
 from endive.transaction.retry import Backoff
 
 if TYPE_CHECKING:  # a detector judges by rules, and those fill in the costs defined here

@@ -1,9 +1,10 @@
 """Delta's rules by themselves: who minds what, when the log is cleaned up, and one process that commits in turn."""
 
-import pyarrow.compute as pc
+from typing import Any
+
 import pytest
 
-from endive import Simulation, simulate
+from endive import simulate
 from endive.formats.data_files import shuffled, unshuffled
 from endive.formats.delta.attempt import DeltaPlan, DeltaSituation
 from endive.formats.delta.conflicts import (
@@ -37,6 +38,24 @@ from endive.vocabulary import (
 from verification.suites.delta.told_story import tell
 
 CHANGES = (BLINDLY_ADDED, ADDED_AFTER_READING, REMOVED, REARRANGED)
+APPENDS = {"operation_types": {"blind_append": 1.0}}
+
+
+def run(engine: str, *sources: dict[str, Any], latency_ms: float = 20.0, **sections: Any) -> list[dict[str, Any]]:
+    """A minute of sources on a Delta table, on a store of constant latency."""
+    document = {
+        "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0, "seed": 3},
+        "storage": {"provider": "constant", "latency_ms": latency_ms},
+        "table": {"format": "delta"},
+        "source": list(sources),
+        **sections,
+    }
+    return simulate(document, engine=engine).transactions.to_pylist()
+
+
+def source(name: str, arrivals: dict[str, Any], runtime_ms: float, **keys: Any) -> dict[str, Any]:
+    runtime = {"distribution": "fixed", "ms": runtime_ms}
+    return {"name": name, "arrivals": arrivals, "runtime": runtime, **APPENDS, **keys}
 
 
 STORY = {"commits": 5, "interval": 0, "is_cleaned": False, "earlier": [], "lost": []}
@@ -163,19 +182,9 @@ def test_delta_rs_counts_commits_to_a_checkpoint_and_delta_spark_their_numbers()
 
 def test_threads_that_commit_in_turn_lose_no_race_but_to_who_came_before_them():
     """Delta Spark's lock (``lockCommitIfEnabled``): what it loses is the version it had read, once."""
-    source = {
-        "name": "threads",
-        "arrivals": {"kind": "closed", "clients": 8, "think_ms": 200},
-        "operation_types": {"blind_append": 1.0},
-        "runtime": {"distribution": "fixed", "ms": 100},
-    }
-    document = {
-        "simulation": {"duration_ms": 60_000, "seed": 3},
-        "table": {"format": "delta"},
-        "catalog": {"type": "single_driver"},
-    }
+    loop = {"kind": "closed", "clients": 8, "think_ms": 200}
     loose, locked = (
-        simulate({**document, "source": [{**source, **queue}]}, engine="reference").transactions.to_pylist()
+        run("reference", source("threads", loop, 100.0, **queue), catalog={"type": "single_driver"})
         for queue in ({}, {"commit_queue": "driver"})
     )
 
@@ -186,23 +195,12 @@ def test_threads_that_commit_in_turn_lose_no_race_but_to_who_came_before_them():
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_the_log_is_replayed_whenever_it_was_read(engine):
     """delta-rs: after its commit, and before it if others have committed since it loaded its table."""
-    document = {
-        "simulation": {"duration_ms": 20_000, "warmup_ms": 0, "cooldown_ms": 0},
-        "storage": {"provider": "constant", "latency_ms": 10.0},
-        "table": {"format": "delta"},
-        "source": [
-            {
-                "name": name,
-                "arrivals": {"kind": "periodic", "period_ms": 10_000, "offset_ms": offset_ms},
-                "operation_types": {"blind_append": 1.0},
-                "runtime": {"distribution": "fixed", "ms": runtime_ms},
-            }
-            for name, offset_ms, runtime_ms in (("long", 1_000, 6_000), ("short", 3_000, 100))
-        ],
-    }
+    sources = [
+        source(name, {"kind": "periodic", "period_ms": 40_000, "offset_ms": offset_ms}, runtime_ms)
+        for name, offset_ms, runtime_ms in (("long", 1_000, 6_000), ("short", 3_000, 100))
+    ]
     plain, replaying = (
-        simulate({**document, "delta": {"client": "delta_rs", **more}}, engine=engine).transactions.to_pylist()
-        for more in ({}, {"log_replay_ms": 7.0})
+        run(engine, *sources, delta={"client": "delta_rs", **more}) for more in ({}, {"log_replay_ms": 7.0})
     )
     longer_ms = {
         (after["source"], round(after["commit_latency_ms"] - before["commit_latency_ms"], 3))
@@ -243,18 +241,9 @@ def test_writers_that_commit_close_together_read_the_log_and_a_lone_one_for_its_
     """A checkpoint is made of ten commits, so the lone one reads a commit file for each that it makes."""
 
     def reads(clients):
-        source = {"name": "w", "arrivals": {"kind": "closed", "clients": clients}, "keeps_table": True}
-        txns = simulate(
-            {
-                "simulation": {"duration_ms": 60_000, "warmup_ms": 0, "cooldown_ms": 0},
-                "storage": {"provider": "constant", "latency_ms": 20},
-                "table": {"format": "delta"},
-                "transaction": {"runtime": {"distribution": "fixed", "ms": 100.0}},
-                "source": [{**source, "operation_types": {"blind_append": 1.0}}],
-            }
-        ).transactions
-        made = 10 * pc.sum(txns["requests_checkpoint_write"]).as_py()
-        return pc.sum(txns["requests_commit_file_read"]).as_py() / made
+        rows = run("auto", source("w", {"kind": "closed", "clients": clients}, 100.0, keeps_table=True))
+        made = 10 * sum(row["requests_checkpoint_write"] for row in rows)
+        return sum(row["requests_commit_file_read"] for row in rows) / made
 
     assert 1.0 == pytest.approx(reads(1), abs=0.02)
     assert 3.0 < reads(4)
@@ -263,22 +252,17 @@ def test_writers_that_commit_close_together_read_the_log_and_a_lone_one_for_its_
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
 def test_a_table_that_moves_while_delta_spark_loads_it_is_brought_up_to_date_before_the_work(engine):
     """The rival's commit is decided at 1,230 ms, between the reader's listings; it lists again when it has loaded."""
-    once = {"kind": "periodic", "period_ms": 1e7}
-    reader = {"operation_types": {"append_after_read": 1.0}, "read": "files", "touched_files": 1}
-    txns = Simulation(
-        {
-            "simulation": {"duration_ms": 10_000, "warmup_ms": 0, "cooldown_ms": 0},
-            "storage": {"provider": "constant", "latency_ms": 100},
-            "table": {"format": "delta", "data_files": 100},
-            "delta": {"initial_version": 5},
-            "transaction": {"runtime": {"distribution": "fixed", "ms": 0}},
-            "source": [
-                {"name": "rival", "arrivals": {**once, "offset_ms": 780}, "operation_types": {"blind_append": 1.0}},
-                {"name": "reader", "arrivals": {**once, "offset_ms": 1_000}, **reader},
-            ],
-        }
-    ).run(engine=engine)
-    row = next(row for row in txns.transactions.to_pylist() if row["source"] == "reader")
+    rival, reader = ({"kind": "periodic", "period_ms": 1e7, "offset_ms": at_ms} for at_ms in (780, 1_000))
+    reading = {"operation_types": {"append_after_read": 1.0}, "read": "files", "touched_files": 1}
+    rows = run(
+        engine,
+        source("rival", rival, 0.0),
+        source("reader", reader, 0.0, **reading),
+        latency_ms=100.0,
+        table={"format": "delta", "data_files": 100},
+        delta={"initial_version": 5},
+    )
+    (row,) = [row for row in rows if row["source"] == "reader"]
 
     assert (1, 0) == (row["attempts"], row["n_behind_first"])
     assert (2, 2) == (row["requests_commit_file_list"], row["requests_checksum_read"])

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from endive.catalog import Catalog, CatalogState
 from endive.config import parse_config
+from endive.formats import rules
 from endive.formats.file_history import TouchedFiles
 from endive.formats.nesting import Plan
 from endive.formats.operation import Operation
@@ -164,7 +165,7 @@ class WaitingCatalog(BesetCatalog):
         made.delta.version, made.delta.is_checkpointed = tables.states[0].version, 1
         if tables.format.delta.protocol.cleans_log:
             made.delta.clean_to = made.delta.version - 1
-        tables.publish(0, made)
+        rules.publish(tables, tables.states[0], made)
         self.state.refresh_tables((0,))
 
 

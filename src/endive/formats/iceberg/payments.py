@@ -8,33 +8,9 @@ Every rule here takes the payer, the world (its ``format.iceberg``), the txn, an
 
 from typing import Any
 
+from endive.formats.iceberg import draws
 from endive.formats.iceberg.attempt import AttemptCost
 from endive.formats.iceberg.conflicts import replaces_whole_partitions
-from endive.formats.iceberg.draws import (
-    AFTER_READ,
-    CLEANUP,
-    EXPIRE_DELETE,
-    EXPIRE_HEAD,
-    EXPIRE_READ,
-    EXPIRE_SCAN,
-    HISTORY_HEAD,
-    HISTORY_READ,
-    LIST_APPEND,
-    LIST_HEAD,
-    LIST_READ,
-    LIST_WRITE,
-    LOAD_METADATA,
-    LOOK_METADATA,
-    MANIFEST_HEAD,
-    MANIFEST_READ,
-    MANIFEST_WRITE,
-    MERGE_READ,
-    METADATA_CHECK,
-    METADATA_HEAD,
-    METADATA_READ,
-    STATUS_METADATA,
-    VALIDATE_READ,
-)
 from endive.formats.iceberg.effects import (
     filtered_manifests,
     is_in_transaction,
@@ -111,7 +87,7 @@ def pay_load(payer: Payer, world: Any, txn: Any, position: int, snapshots: int) 
     is_refs_only = world.format.iceberg.protocol.load_answer == LOAD_ANSWER_REFS
     pay_answer(payer, world, txn, PHASE_RUNTIME, min(snapshots, 1) if is_refs_only else snapshots)
     if loads_metadata(protocol_of(world.format.iceberg, txn.operation)):
-        counter = slot(txn.row.attempts, LOAD_METADATA, position)
+        counter = slot(txn.row.attempts, draws.LOAD_METADATA, position)
         size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
         payer.many(world, txn, PHASE_RUNTIME, counter, METADATA, READ, size_bytes, 1, 1)
 
@@ -121,7 +97,7 @@ def pay_look(payer: Payer, world: Any, txn: Any, phase: int, position: int, snap
     """A table is refreshed before any attempt; a server answers in full whether or not it has moved."""
     pay_answer(payer, world, txn, phase, snapshots)
     if is_moved and loads_metadata(protocol_of(world.format.iceberg, txn.operation)):
-        counter = slot(txn.row.attempts, LOOK_METADATA, position)
+        counter = slot(txn.row.attempts, draws.LOOK_METADATA, position)
         size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
         payer.many(world, txn, phase, counter, METADATA, READ, size_bytes, 1, 1)
 
@@ -132,20 +108,20 @@ def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: Tab
     attempt = txn.row.attempts
     if cost.answers > 0:
         pay_answer(payer, world, txn, PHASE_METADATA, snapshots_kept(table))
-    counter = slot(attempt, METADATA_READ, position)
+    counter = slot(attempt, draws.METADATA_READ, position)
     size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_kept(table))
     payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.metadata_reads, 1)
     lists = cost.history_lists
     if lists > 0:
         parallel = protocol_of(world.format.iceberg, txn.operation).history_parallel
         if protocol_of(world.format.iceberg, txn.operation).is_list_headed == 1:
-            counter = slot(attempt, HISTORY_HEAD, position)
+            counter = slot(attempt, draws.HISTORY_HEAD, position)
             payer.many(world, txn, PHASE_HISTORY, counter, MANIFEST_LIST, HEAD, 0, lists, parallel)
-        counter = slot(attempt, HISTORY_READ, position)
+        counter = slot(attempt, draws.HISTORY_READ, position)
         size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests)
         payer.many(world, txn, PHASE_HISTORY, counter, MANIFEST_LIST, READ, size_bytes, lists, parallel)
         txn.row.history_lists += lists
-    counter = slot(attempt, VALIDATE_READ, position)
+    counter = slot(attempt, draws.VALIDATE_READ, position)
     size_bytes = world.format.iceberg.sizes.manifest_bytes
     payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.validate_reads, 1)
 
@@ -154,7 +130,7 @@ def pay_validation(payer: Payer, world: Any, txn: Any, position: int, table: Tab
 def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableState, cost: AttemptCost) -> None:
     """The current list, the manifests, the new list."""
     attempt = txn.row.attempts
-    head, read = slot(attempt, LIST_HEAD, position), slot(attempt, LIST_READ, position)
+    head, read = slot(attempt, draws.LIST_HEAD, position), slot(attempt, draws.LIST_READ, position)
     if writes_beside_list(protocol_of(world.format.iceberg, txn.operation), txn.operation):
         payer.fork(txn)
         pay_list_read(payer, world, txn, PHASE_MANIFESTS, table.iceberg.manifests, cost.list_reads, head, read)
@@ -163,24 +139,24 @@ def pay_build(payer: Payer, world: Any, txn: Any, position: int, table: TableSta
         payer.join(txn, PHASE_MANIFESTS)
     else:
         pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.iceberg.manifests, cost.list_reads, head, read)
-        counter = slot(attempt, MANIFEST_READ, position)
+        counter = slot(attempt, draws.MANIFEST_READ, position)
         parallel, size_bytes = world.format.iceberg.protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.filter_reads, parallel)
         pay_manifests(payer, world, txn, position, cost.filter_writes, parallel, FILTER_DRAWS)
         pay_manifests(payer, world, txn, position, cost.own_writes, 1, 0)
     if cost.merge_reads + cost.merge_writes > 0:
-        counter = slot(attempt, MERGE_READ, position)
+        counter = slot(attempt, draws.MERGE_READ, position)
         parallel, size_bytes = cost.merge_parallel, world.format.iceberg.sizes.manifest_bytes
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, cost.merge_reads, parallel)
         pay_manifests(payer, world, txn, position, cost.merge_writes, parallel, MERGE_DRAWS)
-    counter = slot(attempt, LIST_WRITE, position)
+    counter = slot(attempt, draws.LIST_WRITE, position)
     size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests + 1)
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, cost.list_writes, 1)
     manifests = table.iceberg.manifests + 1
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, cost.list_rereads, head + 1, read + 1)
     txn.leftovers.kept_manifests += cost.own_writes + cost.filter_writes
     if deletes_at_once(protocol_of(world.format.iceberg, txn.operation), txn.operation):
-        counter = slot(attempt, CLEANUP, position)
+        counter = slot(attempt, draws.CLEANUP, position)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, cost.list_writes, 1)
     elif is_in_transaction(txn.operation):
         txn.leftovers.lost_lists += cost.list_writes  # it takes the place of one written before
@@ -194,19 +170,20 @@ def pay_beginning(payer: Payer, world: Any, txn: Any, position: int, table: Tabl
     has moved when the Transaction is committed.
     """
     attempt, operation = txn.row.attempts, txn.operation
-    head, read = slot(attempt, LIST_HEAD, position) + BEGIN_DRAWS, slot(attempt, LIST_READ, position) + BEGIN_DRAWS
+    head = slot(attempt, draws.LIST_HEAD, position) + BEGIN_DRAWS
+    read = slot(attempt, draws.LIST_READ, position) + BEGIN_DRAWS
     manifests, protocol = table.iceberg.manifests, protocol_of(world.format.iceberg, operation)
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, manifests, 1, head, read)
     filtered = filtered_manifests(operation)
     reads = filtered * 2 if replaces_whole_partitions(operation) else filtered
     if protocol.release != RELEASE_1_9 and takes_files(operation):
         reads += table.iceberg.live_deletes
-    counter = slot(attempt, MANIFEST_READ, position) + BEGIN_DRAWS
+    counter = slot(attempt, draws.MANIFEST_READ, position) + BEGIN_DRAWS
     parallel, size_bytes = protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
     payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, reads, parallel)
     pay_manifests(payer, world, txn, position, filtered, parallel, FILTER_DRAWS)
     pay_manifests(payer, world, txn, position, own_manifests(operation), 1, 0)
-    counter = slot(attempt, LIST_WRITE, position) + BEGIN_DRAWS
+    counter = slot(attempt, draws.LIST_WRITE, position) + BEGIN_DRAWS
     size_bytes = list_bytes(world.format.iceberg.sizes, manifests + 1)
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, WRITE, size_bytes, 1, 1)
     rereads = 0 if operation.kind == FAST_APPEND else 1
@@ -238,18 +215,18 @@ def pay_manifests(
 ) -> None:
     """New manifests, and a HEAD for the length of each where the client asks for it."""
     if count > 0:
-        counter = slot(txn.row.attempts, MANIFEST_WRITE, position) + first_draw
+        counter = slot(txn.row.attempts, draws.MANIFEST_WRITE, position) + first_draw
         size_bytes = world.format.iceberg.sizes.manifest_bytes
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, WRITE, size_bytes, count, parallel)
         if protocol_of(world.format.iceberg, txn.operation).is_written_headed == 1:
-            counter = slot(txn.row.attempts, MANIFEST_HEAD, position) + first_draw
+            counter = slot(txn.row.attempts, draws.MANIFEST_HEAD, position) + first_draw
             payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, HEAD, 0, count, parallel)
 
 
 @rule
 def pay_check(payer: Payer, world: Any, txn: Any, position: int, snapshots: int, cost: AttemptCost) -> None:
     """The metadata object behind the pointer just read, where the client checks its base against it."""
-    counter = slot(txn.row.attempts, METADATA_CHECK, position)
+    counter = slot(txn.row.attempts, draws.METADATA_CHECK, position)
     size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
     payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, cost.check_reads, 1)
 
@@ -259,7 +236,7 @@ def pay_metadata(payer: Payer, world: Any, txn: Any, position: int, table: Table
     """The new metadata object, behind a HEAD where the client makes sure it is new."""
     if cost.metadata_writes > 0:
         if protocol_of(world.format.iceberg, txn.operation).is_written_headed == 1:
-            counter = slot(txn.row.attempts, METADATA_HEAD, position)
+            counter = slot(txn.row.attempts, draws.METADATA_HEAD, position)
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, HEAD, 0, 1, 1)
         counter = slot(txn.row.attempts, METADATA_WRITE, position)
         size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots_after(txn.operation, table, cost))
@@ -269,7 +246,7 @@ def pay_metadata(payer: Payer, world: Any, txn: Any, position: int, table: Table
 @rule
 def pay_list_rewrite(payer: Payer, world: Any, txn: Any, position: int, table: TableState) -> None:
     """A sealed list takes no appends: read it, write a fresh one that holds the own entry too (ML+)."""
-    counter = slot(txn.row.attempts, LIST_APPEND, position) + REWRITE_DRAWS
+    counter = slot(txn.row.attempts, draws.LIST_APPEND, position) + REWRITE_DRAWS
     pay_list_read(payer, world, txn, PHASE_MANIFEST_LIST, table.iceberg.manifests, 1, counter, counter + 1)
     size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests + 1)
     payer.many(world, txn, PHASE_MANIFEST_LIST, counter + 2, MANIFEST_LIST, WRITE, size_bytes, 1, 1)
@@ -283,7 +260,7 @@ def pay_reload(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
     if rereads_catalog(protocol_of(world.format.iceberg, txn.operation), txn.operation):
         pay_answer(payer, world, txn, PHASE_METADATA, snapshots)
     if reloads_after_success(protocol_of(world.format.iceberg, txn.operation)):
-        counter = slot(txn.row.attempts, AFTER_READ, position)
+        counter = slot(txn.row.attempts, draws.AFTER_READ, position)
         if reloads_metadata(protocol_of(world.format.iceberg, txn.operation), txn.operation):
             size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
             payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
@@ -305,7 +282,7 @@ def pay_status(payer: Payer, world: Any, txn: Any, position: int, snapshots: int
     """The metadata object in whose history a txn looks for its own commit."""
     pay_answer(payer, world, txn, PHASE_METADATA, snapshots)
     if world.format.iceberg.protocol.is_inlined == 0 and world.format.iceberg.protocol.is_metadata_servers == 0:
-        counter = slot(txn.row.attempts, STATUS_METADATA, position)
+        counter = slot(txn.row.attempts, draws.STATUS_METADATA, position)
         size_bytes = metadata_bytes(world.format.iceberg.sizes, snapshots)
         payer.many(world, txn, PHASE_METADATA, counter, METADATA, READ, size_bytes, 1, 1)
 
@@ -321,17 +298,17 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
     if cost.expired > 0:
         lists = snapshots_kept(table)
         if protocol_of(world.format.iceberg, txn.operation).is_list_headed == 1:
-            counter = slot(attempt, EXPIRE_HEAD, position)
+            counter = slot(attempt, draws.EXPIRE_HEAD, position)
             payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, HEAD, 0, lists, 1)
-        counter = slot(attempt, EXPIRE_READ, position)
+        counter = slot(attempt, draws.EXPIRE_READ, position)
         size_bytes = list_bytes(world.format.iceberg.sizes, table.iceberg.manifests)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, READ, size_bytes, lists, 1)
-        counter = slot(attempt, EXPIRE_SCAN, position)
+        counter = slot(attempt, draws.EXPIRE_SCAN, position)
         parallel, size_bytes = world.format.iceberg.protocol.parallel_max, world.format.iceberg.sizes.manifest_bytes
         is_scanned = protocol_of(world.format.iceberg, txn.operation).release < RELEASE_1_11
         scanned = manifests_to_scan(table, cost.expired) if is_scanned else 0
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, READ, size_bytes, scanned, parallel)
-        counter = slot(attempt, EXPIRE_DELETE, position)
+        counter = slot(attempt, draws.EXPIRE_DELETE, position)
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, 1, 1)
         if table.iceberg.thinnings > 0:
             payer.many(world, txn, PHASE_MANIFESTS, counter + 1, MANIFEST, DELETE, 0, 1, 1)
@@ -341,7 +318,7 @@ def pay_expiry(payer: Payer, world: Any, txn: Any, position: int, table: TableSt
 def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None:
     """Delete what lost attempts wrote; after an abort, the own manifests too."""
     if cleans_up(protocol_of(world.format.iceberg, txn.operation)):
-        counter = slot(txn.row.attempts, CLEANUP, 0)
+        counter = slot(txn.row.attempts, draws.CLEANUP, 0)
         lists, manifests = txn.leftovers.lost_lists, txn.leftovers.lost_manifests
         if not is_committed:
             manifests += txn.leftovers.kept_manifests
@@ -352,7 +329,7 @@ def pay_clean_up(payer: Payer, world: Any, txn: Any, is_committed: bool) -> None
                 lists = 1 if lists > 0 or not is_committed else 0
                 manifests = 0
         payer.many(world, txn, PHASE_MANIFEST_LIST, counter, MANIFEST_LIST, DELETE, 0, lists, 1)
-        counter = slot(txn.row.attempts, CLEANUP, 1)
+        counter = slot(txn.row.attempts, draws.CLEANUP, 1)
         payer.many(world, txn, PHASE_MANIFESTS, counter, MANIFEST, DELETE, 0, manifests, 1)
     txn.leftovers.lost_lists = 0
     txn.leftovers.lost_manifests = 0

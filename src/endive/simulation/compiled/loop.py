@@ -24,12 +24,13 @@ from endive.simulation.compiled.memory import (
 )
 from endive.simulation.compiled.moments import MOMENT_END, MOMENT_RECALL
 from endive.simulation.compiled.observer import observe_end
-from endive.simulation.compiled.ordering import PARKED_US, pass_turn
+from endive.simulation.compiled.ordering import pass_turn
 from endive.simulation.compiled.outgoing import send_start_read
 from endive.simulation.compiled.records import Seat, SourceRecord, TxnRecord, WorldRecord
 from endive.simulation.compiled.server import catalog_bytes, watch
 from endive.simulation.compiled.transitions import handle
 from endive.transaction.aftermath import restarted_us, restarts_client
+from endive.transaction.ordering import PARKED_US
 from endive.vocabulary import COMMITTED, EXPIRE_SNAPSHOTS, NONE
 from endive.workload.arrivals import NO_MORE, client_of, next_arrival_us
 from endive.workload.choice import choose_partitions, choose_tables, own_table

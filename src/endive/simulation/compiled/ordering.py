@@ -1,10 +1,8 @@
 """Who orders commits: queues and coordinators that txns join when their work is done, and locks of tables.
 
-What a queue, a coordinator and a lock are, and the reference engine's, is in ``endive.transaction.commit_queue`` and
-``table_lock``. A txn that waits in a queue is not in the heap: whoever ends wakes it.
+What a queue, a coordinator and a lock are, and the reference engine's, is in ``endive.transaction.ordering``. A txn
+that waits in a queue is not in the heap: whoever ends wakes it.
 """
-
-from typing import Final
 
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_HIVE, is_locked_out, next_multiple_us
 from endive.catalog.service import REQUEST_SHARE
@@ -29,10 +27,8 @@ from endive.simulation.compiled.records import NOT_THERE, CommitQueue, TableLock
 from endive.simulation.compiled.server import keep_base
 from endive.storage.client import note
 from endive.storage.contention import request_leg_us
-from endive.transaction.table_lock import lock_wait_us
+from endive.transaction.ordering import PARKED_US, lock_wait_us
 from endive.vocabulary import CATALOG, CREATE, DELETE, PHASE_BACKOFF, PHASE_COMMIT, READ
-
-PARKED_US: Final = -1  # instead of the time of a txn's next event: it waits until it is woken
 
 
 @step
