@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "endive"
 # ``endive NAME`` in cli/, and in another package the work that this command asks for.
 OF_A_COMMAND = {"advise", "check", "compare", "explain", "limit", "observe", "providers", "replay", "report", "study"}
 # The keys of a configuration in config/, and in another package what they configure.
-OF_A_SECTION = {"arrivals", "catalog", "distribution", "failures", "simulation", "source"}
+OF_A_SECTION = {"arrivals", "catalog", "distribution", "simulation", "source"}
 # One subject, looked at in two places.
 OF_A_SUBJECT = {
     "knowledge",  # how well figures are known: of a simulation, and as its results say it

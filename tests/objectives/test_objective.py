@@ -91,6 +91,10 @@ def test_an_objective_knows_the_figures_it_speaks_of_each_once():
         ("success_rate >=", "At character 16 the objective ends; expected a figure"),
         ("(success_rate > 0", "At character 18 the objective ends; expected ')'."),
         ("success_rate > 0 success_rate", "At character 18 found 'success_rate'; expected 'and', 'or' or the end."),
+        (
+            "p99_commit <= 2s * p50_commit",
+            "found '*'; expected a comparison: only a plain number can multiply a figure.",
+        ),
         ("success_rate = 1", "'=' at character 14 is not part of an objective."),
         ("\x1b[2J", r"'\x1b' at character 1 is not part of an objective."),
         ("\udcff", r"'\udcff' at character 1 is not part of an objective."),  # a byte that is no text
