@@ -19,7 +19,7 @@ from endive.config.slo import objective_of
 from endive.explore.curve import curve, report
 from endive.explore.figures import answer_event
 from endive.explore.runs import Events, IsCancelled, Watched, shortened
-from endive.explore.timeline import watch
+from endive.explore.watch import watch
 from endive.objectives.verdict_text import figure_text
 
 FIRST_TXNS: Final = 4_000  # of a first answer's only run

@@ -42,7 +42,7 @@ class LiveStudy:
     """Points along a key, each with the samples it has so far."""
 
     title: str
-    key: str | None
+    key: str
     points: dict[int, tuple[Any, SimulationConfig]] = field(default_factory=dict)  # number -> value, configuration
     _rows: dict[int, tuple[int, dict[str, list[Row]]]] = field(default_factory=dict)  # number -> seeds, rows
 
@@ -65,8 +65,6 @@ class LiveStudy:
             name: pa.Table.from_pylist([row for _, rows in self._rows.values() for row in rows[name]]) for name in names
         }
         runs = sum(seeds for seeds, _ in self._rows.values())
-        axes = [] if self.key is None else [self.key]
-        is_load = self.key is not None and "arrivals" in self.key.split(".")
         first = next((config for _, config in self.points.values()), None)
         known = None if first is None else names_of(first)
         facts: dict[str, Any] = {
@@ -74,10 +72,10 @@ class LiveStudy:
             "objective": DEFAULT_OBJECTIVE if first is None else objective_of(first).text,
             "sources": () if known is None else known.sources,
             "kinds": () if known is None else known.kinds,
-            "axes": axes,
+            "axes": [self.key],
             "runs": runs,
             "runs_planned": runs,
-            "load_axis": self.key if is_load else None,
+            "load_axis": self.key if "arrivals" in self.key.split(".") else None,
             "series": [],
             "report": {},
         }
@@ -86,7 +84,7 @@ class LiveStudy:
 
 
 def rows_of(
-    number: int, value: Any, key: str | None, config: SimulationConfig, samples: Sequence[Sample]
+    number: int, value: Any, key: str, config: SimulationConfig, samples: Sequence[Sample]
 ) -> dict[str, list[Row]]:
     """What the tables of an analysis would say of one point."""
     tables: dict[str, list[Row]] = {"configurations": [], "phases": [], "requests": [], "conflicts": []}
@@ -104,9 +102,8 @@ def rows_of(
             continue
         group = group_of(Subject(scope, name, FIELDS[0]))
         begin: Row = {"point": number, "scope": group[0], "name": group[1], "seeds": len(samples)}
-        axis = {} if key is None else {key: value}
         judged = told.get(group, dict.fromkeys(VERDICTS))
-        tables["configurations"].append({**begin, **axis, **judged, **_figures(samples, scope, name)})
+        tables["configurations"].append({**begin, key: value, **judged, **_figures(samples, scope, name)})
         tables["phases"] += [{**begin, **row} for row in _phases(figures)]
         tables["requests"] += [{**begin, **row} for row in _requests(figures)]
         tables["conflicts"] += [{**begin, **row} for row in _conflicts(figures, len(samples))]

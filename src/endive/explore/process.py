@@ -17,7 +17,7 @@ from endive.config import parse_config
 from endive.errors import EndiveError
 from endive.explore.jobs import JOBS, Job
 from endive.explore.runs import Cancelled, Events, IsCancelled
-from endive.explore.timeline import watched
+from endive.explore.watch import watched
 
 CANCEL = "cancel"
 GIVES_WAY = 10  # of the scheduler's twenty steps

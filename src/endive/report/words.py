@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from endive.objectives.verdict_text import PER_HOUR_BELOW
+
 _PARTS: Final = {"p50": " P50", "p95": " P95", "p99": " P99", "mean": ", mean"}
 FIGURE_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "success_rate": ("success rate", "%"),
@@ -73,7 +75,6 @@ _VALUE_NAMES: Final[Mapping[str, Mapping[str, str]]] = {  # where a value does n
 }
 _THOUSANDS_FROM: Final = 10_000
 S_PER_H: Final = 3_600.0
-_PER_HOUR_BELOW: Final = 0.01  # txns/s: a rate that nobody counts by the second
 _UNIT_ENDINGS: Final = {"_per_s": "1/s", "per_s": "1/s", "_ms": "ms", "_bytes": "bytes", "_mib": "MiB", "_s": "s"}
 
 PHASE_NAMES: Final[Mapping[str, str]] = {
@@ -217,7 +218,7 @@ def show(figure: str, value: float | None) -> str:
 
 def is_per_hour(rate_per_s: float) -> bool:
     """Whether people would count it by the hour."""
-    return rate_per_s < _PER_HOUR_BELOW
+    return rate_per_s < PER_HOUR_BELOW
 
 
 def with_interval(row: Mapping[str, Any], figure: str) -> str:

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from endive.report.charts.chart import COLOURS, CONFIG, THEME, Spec, layer, quantity
 from endive.report.words import clock_unit
+from endive.results.columns import Floats
 from endive.results.freshness import Ages
 from endive.results.schema import Ints
 
@@ -35,15 +37,18 @@ class Late:
     bound_us: int | None
 
 
+def _committed(txns: pa.Table, column: str, name: str) -> Floats:
+    """A column of those txns of a source that committed."""
+    own = txns.filter(pc.and_(pc.equal(txns["source"], name), pc.equal(txns["status"], "committed")))
+    return np.asarray(own[column].to_numpy(), np.float64)
+
+
 def latency_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
     """The share of committed txns of each source that were faster than a latency."""
-    sources = _sources(txns)
-    latencies = np.asarray(txns["commit_latency_ms"].to_numpy(), np.float64)
-    is_committed = np.asarray(txns["status"].to_pylist()) == "committed"
     shares = np.linspace(0.0, 100.0, CURVE_POINTS + 1)
     values = []
     for name in names:
-        chosen = latencies[is_committed & (sources == name)]
+        chosen = _committed(txns, "commit_latency_ms", name)
         if len(chosen):
             values += [
                 {"source": name, "ms": float(max(ms, 1e-3)), "share": float(share) / 100.0}
@@ -56,15 +61,12 @@ def latency_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
 
 def time_spec(txns: pa.Table, names: Sequence[str], duration_ms: float) -> Spec:
     """Commits of each source per second, over simulated time."""
-    sources = _sources(txns)
     edges = np.linspace(0.0, duration_ms, BINS + 1)
-    end_ms = np.asarray(txns["end_ms"].to_numpy(zero_copy_only=False), np.float64)
-    is_committed = np.asarray(txns["status"].to_pylist()) == "committed"
     unit_us, unit = clock_unit(1000.0 * duration_ms)
     values = [
         {"source": name, "t": 1000.0 * float(edge) / unit_us, "per_s": float(count) * 1000.0 * BINS / duration_ms}
         for name in names
-        for edge, count in zip(edges, np.histogram(end_ms[is_committed & (sources == name)], edges)[0], strict=False)
+        for edge, count in zip(edges, np.histogram(_committed(txns, "end_ms", name), edges)[0], strict=False)
     ]
     x, y = quantity("t", f"simulated time ({unit})"), quantity("per_s", "commits/s")
     area = {"x": x, "y": y, "color": _by_source(names), "row": _row(names)}
@@ -115,7 +117,7 @@ def lateness_spec(late: Mapping[str, Late]) -> Spec:
 
 def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
     """How many attempts txns needed, as a share of those of their source that ended."""
-    sources = _sources(txns)
+    sources = np.asarray(txns["source"].to_pylist())
     attempts = np.asarray(txns["attempts"].to_numpy(), np.int64)
     status = np.asarray(txns["status"].to_pylist())
     has_ended = np.isin(status, _OUTCOMES)
@@ -166,10 +168,6 @@ def apply_theme(spec: Spec) -> Spec:
     for name, colour in THEME.items():
         text = text.replace(f"var({name})", colour)
     return dict(json.loads(text))
-
-
-def _sources(txns: pa.Table) -> Any:
-    return np.asarray(txns["source"].to_pylist())
 
 
 @dataclass(frozen=True, slots=True)

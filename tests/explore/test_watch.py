@@ -5,7 +5,7 @@ import pytest
 from endive.answers.stories.journal import journal_of
 from endive.answers.stories.story import Attempt, Step, Stories, Story
 from endive.config import parse_config
-from endive.explore.timeline import (
+from endive.explore.watch import (
     COLOURS,
     LANES_MAX,
     SHOWN_MAX,
