@@ -72,7 +72,8 @@ def _add_own_tables(draw: Any, source: Mapping, num_tables: int) -> None:
 
 def _add_freshness(draw: Any, source: Mapping, transaction: Mapping) -> None:
     """A bound on the age of data, where a source has data whose age can be told; some sources are made so."""
-    is_job = source["arrivals"]["kind"] in ("jobs", "periodic") and "partial_progress" not in source
+    rewrites = {"partial_progress", "rewritten_files"} & set(source)
+    is_job = source["arrivals"]["kind"] in ("jobs", "periodic") and not rewrites
     if is_job and draw(st.booleans()):
         source["operation_types"] = {**ADDED_ALONE, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}
     if stream_problem_of({**transaction, **source}) is None:
@@ -95,11 +96,14 @@ def _add_coordinator(draw: Any, sources: list[Mapping], catalog: Mapping, transa
     """One that gathers the files of the sources which share a queue, and lets all they do be appends."""
     if catalog["num_tables"] > 1 or "partitions" in catalog or draw(st.integers(0, 3)) == 0:
         return
-    can_wait = [source for source in sources if not {"partial_progress", "after_failure"} & set(source)]
+    apart = {"partial_progress", "rewritten_files", "after_failure"}
+    can_wait = [source for source in sources if not apart & set(source)]
     mates = [source for source in can_wait if source["arrivals"]["kind"] != "trace"]
     mates = [source for source in mates if not {**transaction, **source}.get("application_retries")]
     if {source.get("commit_queue") for source in sources if source not in mates} - {None}:
         return  # somebody else waits there as well
+    if len({str({**transaction, **mate}.get("tables", {}).get("only")) for mate in mates}) > 1:
+        return  # who shares a queue names the same tables
     every_ms = draw(ms(20.0, 900.0))
     for mate in mates:
         mate["operation_types"] = {**ADDED_ALONE, "fast_append": 1.0, "merge_append": draw(ms(0.0, 1.0))}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
 from tests.waiting import PATIENCE_S
 
 ENDLESS = textwrap.dedent(
@@ -16,8 +17,7 @@ ENDLESS = textwrap.dedent(
     import numba
     from endive.simulation.compiled import engine
 
-    @pytest.mark.lengthy
-@numba.njit(nogil=True)
+    @numba.njit(nogil=True)
     def burn(n):
         x = 1
         while x != n:
@@ -43,6 +43,7 @@ ENDLESS = textwrap.dedent(
 )
 
 
+@pytest.mark.lengthy
 def test_an_interrupt_does_not_wait_for_compiled_code_that_never_ends() -> None:
     process = subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
