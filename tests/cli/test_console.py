@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import signal
 import subprocess
@@ -12,7 +14,7 @@ import typer
 from tests.waiting import PATIENCE_S
 from typer.testing import CliRunner
 
-from endive.cli.console import EndiveGroup, Terminated
+from endive.cli.console import EndiveGroup, Terminated, print_json
 from endive.errors import OutputError
 
 PROGRAM = """
@@ -126,3 +128,9 @@ def test_a_terminal_without_unicode_is_no_reason_for_a_traceback() -> None:
     )
 
     assert (0, "a ? b\n") == (found.returncode, found.stdout), found.stderr
+
+
+def test_a_number_that_is_none_is_null_in_json(capsys):
+    print_json({"model": math.nan, "rates": [1.5, (math.inf,)], "count": 3})
+
+    assert {"model": None, "rates": [1.5, [None]], "count": 3} == json.loads(capsys.readouterr().out)

@@ -67,6 +67,15 @@ def test_a_text_that_explodes_is_refused_at_once(text, reason):
     assert time.process_time() - start_s < SECONDS_MAX
 
 
+def test_a_mapping_of_hundreds_of_levels_is_refused():
+    deep = 0
+    for _ in range(500):
+        deep = {"a": deep}
+
+    with pytest.raises(ConfigError, match="The configuration is nested more than 32 levels deep"):
+        parse_config({"catalog": deep})
+
+
 @pytest.mark.parametrize("head", ["", "[table]\n", "[catalog.partitions]\n"])
 def test_twenty_thousand_unknown_keys_are_refused_in_a_second(tmp_path, head):
     path = tmp_path / "a.toml"

@@ -4,6 +4,7 @@ import pytest
 
 import endive
 from endive.config import parse_config
+from endive.simulation.knowledge import figures_of_config
 
 RUN = {
     "simulation": {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0},
@@ -42,6 +43,15 @@ def test_a_named_catalog_travels_to_the_result():
         ("catalog glue", "read", "published"),
         ("catalog glue", "cas", "published"),
     ]
+
+
+def test_a_server_answers_after_its_latency_and_its_time_of_service():
+    service = {"time": {"distribution": "fixed", "ms": 4.0}}
+    catalog = {"type": "service", "latency_ms": 10.0, "service": service}
+
+    figures = figures_of_config(parse_config({**RUN, "catalog": catalog}))
+
+    assert {"read": 14.0, "cas": 14.0} == {each.operation: each.mean_ms for each in figures if each.object == "catalog"}
 
 
 @pytest.mark.parametrize(

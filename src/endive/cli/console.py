@@ -9,6 +9,7 @@ import contextlib
 import errno
 import io
 import json
+import math
 import os
 import signal
 import sys
@@ -47,8 +48,18 @@ def stderr() -> Console:
 
 
 def print_json(document: object) -> None:
-    """One JSON object."""
-    typer.echo(json.dumps(document, allow_nan=False))
+    """One JSON object; a number that is none becomes null."""
+    typer.echo(json.dumps(_finite(document), allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return value
 
 
 def print_line(text: object, style: str = "") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from endive.cli.console import print_line, stdout
+from endive.cli.console import print_json, print_line, stdout
 from endive.cli.options import AsJson, Overrides
 from endive.cli.progress import counted_progress
 from endive.cli.tables import new_table
@@ -81,7 +80,7 @@ def replay(
             )
         rates_off.append(remember(each, replays[-1].document, replays[-1].memory, given))
     if as_json:
-        typer.echo(json.dumps({"tables": [replay_dict(each) for each in replays]}))
+        print_json({"tables": [replay_dict(each) for each in replays]})
         return
     for replayed, off in zip(replays, rates_off, strict=True):
         _print(replayed)

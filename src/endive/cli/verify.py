@@ -5,7 +5,6 @@ The comparisons are made in ``endive.verification``, the pages from them in ``en
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -120,21 +119,10 @@ def _verify_dataset(suite: str | None, folder: Path | None, as_json: bool, every
 
 
 def verification_dict(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Everything the suites found, as one JSON object; a number that is none becomes null."""
+    """Everything the suites found, as one JSON object."""
     skipped = suites_skipped(outcomes)
     holds = not skipped and all(outcome.holds for outcome in outcomes)
-    document = {"holds": holds, "skipped": skipped, "outcomes": [each.to_dict() for each in outcomes]}
-    return {key: _finite(value) for key, value in document.items()}
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
-    return value
+    return {"holds": holds, "skipped": skipped, "outcomes": [each.to_dict() for each in outcomes]}
 
 
 def _existing(folder: Path | None) -> Path | None:

@@ -190,6 +190,9 @@ def _unknown_key(key: str, leaf: str, value: Any, holder: Alternative) -> str:
         takes = ", ".join(item for item in known if item != chooser)
         return f"{key} = {show(value)} is not a key of {chooser} = '{name}', which takes: {takes}."
     elsewhere = nearest_key(key)
+    if elsewhere == key:
+        table = key.rpartition(".")[0]
+        return f"{key} = {show(value)} does not go with the other keys of {table}. These do: {', '.join(known)}."
     if elsewhere:
         return f"{key} is not known. Did you mean '{elsewhere}'?"
     return f"{key} is not known. Known keys are: {', '.join(known)}."

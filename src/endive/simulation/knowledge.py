@@ -29,28 +29,28 @@ def figures_of_config(config: SimulationConfig) -> tuple[KnownFigure, ...]:
 def known_figures(config: SimulationConfig, storage: StorageProvider, catalog: Catalog) -> tuple[KnownFigure, ...]:
     """A figure per kind of request; parts of the user's own say nothing about theirs."""
     figures: list[KnownFigure] = []
-    is_server = isinstance(catalog, ServiceCatalog)
-    if is_server:
+    if isinstance(catalog, ServiceCatalog):
         operations = (READ, WRITE, CAS) if config.catalog.type == "dynamodb" else (READ, CAS)
-        figures += [_catalog_figure(config, catalog, op) for op in operations]
+        figures += [_server_figure(config, catalog, op) for op in operations]
     if isinstance(storage, ObjectStore):
         figures += [
             storage.profile.known_figure(object, op, _phases(config, object, op))
             for object in range(len(OBJECTS))
             for op in range(N_OPERATIONS)
-            if storage.profile.supports(op) and not (is_server and object == CATALOG)
+            if storage.profile.supports(op) and not (object == CATALOG and isinstance(catalog, ServiceCatalog))
         ]
     return tuple(figures)
 
 
-def _catalog_figure(config: SimulationConfig, catalog: Catalog, op: int) -> KnownFigure:
-    """The one latency of a catalog that is a server, for a read or a swap."""
+def _server_figure(config: SimulationConfig, catalog: ServiceCatalog, op: int) -> KnownFigure:
+    """The latency of a catalog that is a server, for a read or a swap, and its time of service."""
+    served_ms = 0.0 if catalog.service_time is None else catalog.service_time.mean()
     note = latency_note(config.catalog)
     return KnownFigure(
         of=note.of,
         object=OBJECTS[CATALOG],
         operation=OPERATIONS[op],
-        mean_ms=sum(part.mean() for part in catalog.distributions),
+        mean_ms=(catalog.latency if op == READ else catalog.commit_latency).mean() + served_ms,
         known=note.known,
         source=note.source,
         phases=_phases(config, CATALOG, op),

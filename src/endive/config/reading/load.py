@@ -27,6 +27,7 @@ from endive.config.sections.source import SourceConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.values import abridge, nearest
 from endive.errors import ConfigError
+from endive.intake import NESTING_MAX, is_deeper_than
 
 STUDY_SECTIONS: Final = frozenset({"study", "axes", "linked", "base"})
 OBSERVED_FILE: Final = "endive.toml"  # what ``endive observe`` calls the configuration in its folder
@@ -87,6 +88,8 @@ def examine(mapping: object, folder: Path | None) -> tuple[SimulationConfig | No
     """The resolved configuration, or every problem of the mapping in the order of the sections."""
     if not isinstance(mapping, Mapping):
         return None, [f"{show(mapping)} is not a configuration. Give a table of sections."]
+    if is_deeper_than(mapping):
+        return None, [f"The configuration is nested more than {NESTING_MAX} levels deep."]
     document, problems = spell(mapping)
     written, refused = _read_sections(document)
     problems += refused
