@@ -93,11 +93,6 @@ def test_a_master_that_hangs_up_has_answered():
         thread.join()
 
 
-def test_masters_of_this_machine_are_not_asked():
-    for master in ("local", "local[2]", "yarn", "k8s://https://127.0.0.1:1"):
-        check_answer(master)
-
-
 def test_one_of_several_masters_is_enough(deaf):
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))

@@ -148,27 +148,6 @@ def test_a_record_about_other_runs_than_the_plan_is_damage(job):
         replace(files, part=replace(part, run_ids=part.run_ids[:2])).read_record()
 
 
-def test_of_a_sample_only_the_chosen_runs_have_txns(job):
-    files, part, work = job
-    records = work(kept=part.run_ids[:1])
-
-    assert [True, False, False] == [record["transactions_kept"] for record in records]
-    assert {part.run_ids[0]} == set(pq.ParquetFile(files.transactions).read()["run_id"].to_pylist())
-    counted = pq.ParquetFile(files.latencies).read()
-    assert set(part.run_ids) == set(counted["run_id"].to_pylist())
-
-
-def test_latencies_are_counted_once_per_committed_txn_of_the_window(job):
-    files, _, work = job
-    records = work()
-
-    counted = pq.ParquetFile(files.latencies).read().to_pylist()
-    for record in records:
-        for latency in ("commit", "total"):
-            txns = sum(row["txns"] for row in counted if (row["run_id"], row["latency"]) == (record["run_id"], latency))
-            assert record["summary"]["txns"]["committed"] == txns
-
-
 def test_a_run_that_took_its_process_down_before_is_not_tried_again(job):
     _, part, work = job
     victim = part.run_ids[1]
