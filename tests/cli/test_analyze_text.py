@@ -18,7 +18,7 @@ def told(objective: str, *, width: int, has_streams: bool = True) -> str:
         row |= study.spread("freshness_p95_ms", 90_000.0 * row["load_per_s"])
     tables = {"configurations": pa.Table.from_pylist(rows), "sustained": pa.Table.from_pylist([])}
     console = Console(width=width, record=True, file=io.StringIO())
-    for part in text.shown(SimpleNamespace(index={"studies": {"late": study.facts()}}, tables=tables), console):
+    for part in text.make_tables(SimpleNamespace(index={"studies": {"late": study.facts()}}, tables=tables), console):
         console.print(part)
     return console.export_text()
 

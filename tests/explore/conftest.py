@@ -19,7 +19,7 @@ from tests.report.test_browser import browser
 
 from endive.explore.app import make_app
 from endive.explore.jobs import JOBS
-from endive.explore.process import answered
+from endive.explore.process import answer_events
 from endive.explore.starting_points import BUILT_IN, Starts, start_of
 
 __all__ = ["browser"]
@@ -41,7 +41,7 @@ class CrewHere:
     async def run(self, lane: str, name: str, payload: Any, client: str = "") -> AsyncGenerator[dict[str, Any], None]:
         self.jobs.append(f"{lane}/{name}")
         stop = threading.Event()
-        events = answered(JOBS[name], payload, stop.is_set)
+        events = answer_events(JOBS[name], payload, stop.is_set)
         try:
             while (event := await asyncio.to_thread(next, events, None)) is not None:
                 yield event

@@ -16,7 +16,7 @@ pytest.importorskip("starlette", reason="starlette is not installed")
 
 from endive.explore import crew as crew_module
 from endive.explore.crew import PATIENT, PROMPT, Crew
-from endive.explore.process import answered, serve_jobs
+from endive.explore.process import answer_events, serve_jobs
 
 
 def count(until, is_cancelled):
@@ -231,4 +231,4 @@ def test_a_mistake_in_a_job_is_told_and_the_process_works_on():
 
 
 def test_a_cancelled_job_gives_no_further_event():
-    assert [{"type": "count", "number": 0}] == list(answered(count, 5, lambda: True))
+    assert [{"type": "count", "number": 0}] == list(answer_events(count, 5, lambda: True))

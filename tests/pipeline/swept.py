@@ -16,7 +16,7 @@ from endive.config.study import load_study
 from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
 from endive.pipeline.analysis.run_analysis import Analysis, analyze
 from endive.pipeline.dataset.part_files import record_digest
-from endive.pipeline.dataset.seal import read_sealed, sealed, unsealed
+from endive.pipeline.dataset.seal import read_sealed, seal_document, unseal_document
 from endive.pipeline.sweep import part as part_module
 
 if TYPE_CHECKING:
@@ -148,6 +148,6 @@ def change_value(path: Path, column: str, row: int, change: Callable[[Any], Any]
 
 def change_manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """A manifest that says something else, with a digest that fits: as a stranger would make it."""
-    document = unsealed((folder / "_endive.json").read_bytes())
+    document = unseal_document((folder / "_endive.json").read_bytes())
     change(document)
-    (folder / "_endive.json").write_bytes(sealed(document))
+    (folder / "_endive.json").write_bytes(seal_document(document))

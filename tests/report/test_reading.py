@@ -8,7 +8,7 @@ import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.errors import OutputError
-from endive.pipeline.dataset.seal import file_digest, sealed, unsealed
+from endive.pipeline.dataset.seal import file_digest, seal_document, unseal_document
 from endive.report.reading import open_analysis
 from endive.report.report import make_report
 from endive.results import MODEL_VERSION
@@ -28,11 +28,11 @@ def refusal(folder) -> str:
 
 
 def index_of(folder):
-    return unsealed((folder / "analysis" / "index.json").read_bytes())
+    return unseal_document((folder / "analysis" / "index.json").read_bytes())
 
 
 def change_index(folder, **members):
-    (folder / "analysis" / "index.json").write_bytes(sealed(index_of(folder) | members))
+    (folder / "analysis" / "index.json").write_bytes(seal_document(index_of(folder) | members))
 
 
 def write_runs(folder, **columns):

@@ -11,6 +11,8 @@ import endive
 
 MINUTE = {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0}
 MERGE = {"validated_overwrite": 1.0}
+MEASURED = {2: 1.0, 3: 13 / 32}  # three loops of DELETEs of Java Iceberg by format version: 19 of 19, and 13 of 32
+TOLERANCE = 0.1
 
 
 def outcomes(victim: dict[str, Any], rival: dict[str, Any], engine: str, files: int = 10) -> tuple[int, int]:
@@ -59,3 +61,30 @@ APPEND = {"touched_files": 10}
 )
 def test_who_fails_beside_whom(engine, victim, rival, files, expected):
     assert expected == outcomes(victim, rival, engine, files)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_loops_of_deletes_that_have_one_vector_a_file_on_v3_commit_as_often_as_measured(version):
+    document = {
+        "simulation": {"duration_ms": 120_000, "warmup_ms": 0, "cooldown_ms": 0, "seed": 1},
+        "storage": {"provider": "constant", "latency_ms": 5.0},
+        "catalog": {"type": "service", "latency_ms": 2.0},
+        "table": {"format_version": version, "data_files": 20, "initial_snapshots": 1, "initial_manifests": 1},
+        "source": [
+            {
+                "name": "delete",
+                "arrivals": {"kind": "closed", "clients": 3, "think_ms": 0.0},
+                "operation_types": {"validated_overwrite": 1.0},
+                "adds_rows": False,
+                "checks": "added_rows",
+                "read": "table",
+                "touched_files": 4,
+                "runtime": {"distribution": "fixed", "ms": 300.0},
+            }
+        ],
+    }
+    statuses = endive.simulate(document).transactions["status"].to_pylist()
+
+    committed, aborted = statuses.count("committed"), statuses.count("aborted")
+    assert committed + aborted > 500
+    assert abs(committed / (committed + aborted) - MEASURED[version]) < TOLERANCE

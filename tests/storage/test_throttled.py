@@ -8,7 +8,7 @@ from endive.errors import UnsupportedOperationError
 from endive.rng import substream, uniform
 from endive.storage import Client, ObjectStore, Request, StorageProvider, load_profile
 from endive.storage.client import count_sent
-from endive.storage.throttled import TRY_BITS, GivenUpError, SlowDown, ThrottledStore, unthrottled
+from endive.storage.throttled import TRY_BITS, GivenUpError, SlowDown, ThrottledStore, without_throttling
 from endive.vocabulary import APPEND, LOG, MANIFEST, READ
 
 L_US = 10_000
@@ -90,5 +90,5 @@ def test_what_a_store_can_do_is_said_by_the_store_itself():
     for name in ("name", "supports_write", "supports_cas", "supports_append", "supports_tail_append", "is_built_in"):
         assert getattr(store, name) == getattr(throttled, name)
     assert store.heads_before_read == throttled.heads_before_read
-    assert store is unthrottled(throttled)
-    assert store is unthrottled(store)
+    assert store is without_throttling(throttled)
+    assert store is without_throttling(store)

@@ -238,13 +238,13 @@ def signed_estimate(field: Field, found: Estimate) -> str:
     if found.value is None:
         return NOTHING
     if found.low is None or found.high is None:
-        return signed(field, found.value)
+        return signed_text(field, found.value)
     all_three = (found.value, found.low, found.high)
-    value, low, high = (signed(field, each, all_three) for each in all_three)
+    value, low, high = (signed_text(field, each, all_three) for each in all_three)
     return f"{value} [{low}, {high}]"
 
 
-def signed(field: Field, value: float, beside: Sequence[float] = ()) -> str:
+def signed_text(field: Field, value: float, beside: Sequence[float] = ()) -> str:
     """A figure with its sign."""
     sign = "+" if value > 0 else "-" if value < 0 else ""
     if math.isinf(value):

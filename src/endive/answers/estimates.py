@@ -25,7 +25,7 @@ from endive.objectives.student import CONFIDENCE
 from endive.results import Window
 from endive.results import statistics as st
 from endive.results.freshness import Ages, join_ages
-from endive.results.statistics import Slice, joined
+from endive.results.statistics import Slice, join_slices
 from endive.results.summary import figures_of
 
 _PER_S: Final = ("offered_per_s", "committed_per_s", "committed_in_window_per_s")
@@ -133,7 +133,7 @@ def commits_estimate(
 def pooled_figures(samples: Sequence[Sample], scope: str, name: str) -> dict[str, Any]:
     """Every figure of a part of the runs, all txns taken together; counts are sums over the runs."""
     parts = [sample.slice(scope, name) for sample in samples]
-    return figures_of(joined(parts), pooled_window([sample.window for sample in samples]))
+    return figures_of(join_slices(parts), pooled_window([sample.window for sample in samples]))
 
 
 def pooled_window(windows: Sequence[Window]) -> Window:

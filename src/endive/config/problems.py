@@ -75,7 +75,7 @@ class Spelt(dict[str, Any]):
         return [path]
 
 
-def dotted(path: Path, document: Mapping[str, Any]) -> str:
+def join_path(path: Path, document: Mapping[str, Any]) -> str:
     """A path as the user would write it after ``--set``: sources by name where they have one of their own."""
     if isinstance(document, Spelt):
         path = document.written(path)
@@ -112,7 +112,7 @@ def problems_of(error: ValidationError, table: type[Table], prefix: Path, docume
     for details in error.errors(include_url=False):
         if len(problems) == TOLD_MAX:
             problems.append(
-                Problem(f"{dotted(prefix, document)} has {error.error_count() - TOLD_MAX} more problems.", prefix)
+                Problem(f"{join_path(prefix, document)} has {error.error_count() - TOLD_MAX} more problems.", prefix)
             )
             break
         if details["type"] != "default_factory_not_called":  # the key it waited for has a problem of its own
@@ -131,14 +131,14 @@ def _profile_hint(path: Path, value: object) -> str:
 def _problem(details: ErrorDetails, table: type[Table], prefix: Path, document: Mapping[str, Any]) -> Problem:
     place: Path = details["loc"]
     path = prefix + tuple(part for part in place if not str(part).startswith("<"))
-    key = dotted(path, document)
+    key = join_path(path, document)
     value = details["input"]
     match details["type"]:
         case "endive":
             context = details["ctx"]
             if context["key"]:
                 path = (*path, context["key"])
-                key, value = dotted(path, document), value_at(document, path)
+                key, value = join_path(path, document), value_at(document, path)
             head = f"{key} = {show(value)}" if context["shows_value"] else key
             return Problem(f"{head} {context['text']}", path)
         case "extra_forbidden":

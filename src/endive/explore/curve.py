@@ -13,7 +13,7 @@ from endive.errors import ConfigError, ObjectiveError
 from endive.explore.charts import ALONG, XMark, section_event, with_marks
 from endive.explore.limits import refuse_beyond_limits
 from endive.explore.live_study import LiveStudy
-from endive.explore.runs import Events, IsCancelled, LateError, Watched, shortened
+from endive.explore.runs import Events, IsCancelled, LateError, Watched, shorten
 from endive.report.page import render
 from endive.report.report import Report, Section
 from endive.results.provenance import MODEL_VERSION
@@ -77,20 +77,20 @@ class Progress:
 
 def curve(asked: Along, is_cancelled: IsCancelled) -> Events:
     """Charts after each round of seeds, then with the limit."""
-    for progress in progressed(asked, is_cancelled):
+    for progress in follow_curve(asked, is_cancelled):
         yield _event(asked, progress)
 
 
 def report(asked: Along, is_cancelled: IsCancelled) -> Events:
     """The same, as one page that needs nothing but itself."""
     progress = None
-    for progress in progressed(asked, is_cancelled):
+    for progress in follow_curve(asked, is_cancelled):
         yield {"type": "progress", "seeds": progress.seeds}
     assert progress is not None
     yield {"type": "report", "html": render(_report(progress))}
 
 
-def progressed(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
+def follow_curve(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
     """What is known, each time more is."""
     base, key = asked.base, asked.key
     now = base.value_of(key)
@@ -123,7 +123,7 @@ def _measure(progress: Progress, base: Base, key: str, value: float, seeds: int,
         refuse_beyond_limits(config)
     except ConfigError:
         return  # the configuration cannot have this value
-    short, _ = shortened(config, TXNS_MAX)
+    short, _ = shorten(config, TXNS_MAX)
     begin = config.simulation.seed
     progress.study.add(value, config, replicator.samples(short, range(begin, begin + seeds)))
 

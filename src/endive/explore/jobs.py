@@ -18,7 +18,7 @@ from endive.config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.explore.curve import curve, report
 from endive.explore.figures import answer_event
-from endive.explore.runs import Events, IsCancelled, Watched, shortened
+from endive.explore.runs import Events, IsCancelled, Watched, shorten
 from endive.explore.watch import watch
 from endive.objectives.verdict_text import figure_text
 
@@ -39,7 +39,7 @@ def first(base: Base, is_cancelled: IsCancelled) -> Events:
 def refine(base: Base, is_cancelled: IsCancelled) -> Events:
     """Longer runs, then more seeds; every event is a better answer than the one before."""
     replicator = Watched(is_cancelled)
-    txns, share = float(FIRST_TXNS), shortened(base.config, FIRST_TXNS)[1]
+    txns, share = float(FIRST_TXNS), shorten(base.config, FIRST_TXNS)[1]
     while share < 1.0:
         txns *= LONGER
         event = _answer(base, replicator, txns, 1, "refined")
@@ -62,7 +62,7 @@ def _samples(config: SimulationConfig, replicator: Replicator, seeds: int) -> li
 
 def _answer(base: Base, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
     config = base.config
-    short, share = shortened(config, txns)
+    short, share = shorten(config, txns)
     samples = _samples(short, replicator, seeds)
     answer = RunAnswer(short, tuple(samples), objective_of(short), config.experiment.label or "run", base.notes)
     return answer_event(answer, stage=stage, share=share)

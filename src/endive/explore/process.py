@@ -17,7 +17,7 @@ from endive.config import parse_config
 from endive.errors import EndiveError
 from endive.explore.jobs import JOBS, Job
 from endive.explore.runs import Cancelled, Events, IsCancelled
-from endive.explore.watch import watched
+from endive.explore.watch import watch_worst
 
 CANCEL = "cancel"
 GIVES_WAY = 10  # of the scheduler's twenty steps
@@ -29,7 +29,7 @@ def warm_up() -> None:
     document = {"simulation": {"duration_ms": 1000.0}, "transaction": {"operation_types": operations}}
     config = parse_config(document)
     run_sample(config, 1)
-    watched(config)
+    watch_worst(config)
 
 
 def main(connection: Connection, is_patient: bool) -> None:
@@ -53,14 +53,14 @@ def serve_jobs(connection: Connection, jobs: Mapping[str, Job]) -> None:
             continue  # came too late: that job is done
         number, name, payload = message
         try:
-            for event in answered(jobs[name], payload, _asker(connection)):
+            for event in answer_events(jobs[name], payload, _asker(connection)):
                 connection.send((number, event))
             connection.send((number, None))
         except (BrokenPipeError, ConnectionResetError):
             return
 
 
-def answered(job: Job, payload: Any, is_cancelled: IsCancelled) -> Events:
+def answer_events(job: Job, payload: Any, is_cancelled: IsCancelled) -> Events:
     """The events of a job; what goes wrong is the last of them, in words."""
     try:
         for event in job(payload, is_cancelled):

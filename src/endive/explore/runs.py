@@ -49,7 +49,7 @@ class Watched(Replicator):
         return samples
 
 
-def shortened(config: SimulationConfig, txns: float) -> tuple[SimulationConfig, float]:
+def shorten(config: SimulationConfig, txns: float) -> tuple[SimulationConfig, float]:
     """The same for so short a time that about ``txns`` are submitted, and that time's share of the whole."""
     share = min(1.0, txns / max(1.0, expected_txns(config)))
     if share == 1.0:

@@ -11,7 +11,7 @@ from endive.answers.stories.journal import journal_of
 from endive.answers.stories.story import Attempt, Step, Stories, Story
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
-from endive.explore.runs import Events, IsCancelled, shortened
+from endive.explore.runs import Events, IsCancelled, shorten
 from endive.objectives import duration_text
 from endive.report.charts.chart import make_legend
 from endive.report.words import PHASE_NAMES
@@ -35,12 +35,12 @@ Row = dict[str, Any]  # of a txn, as a result has it
 
 def watch(base: Base, is_cancelled: IsCancelled) -> Events:
     """The lanes of a stretch of a run."""
-    config, _ = shortened(base.config, TXNS)
+    config, _ = shorten(base.config, TXNS)
     section = config.simulation.model_copy(update={"warmup_ms": 0.0, "cooldown_ms": 0.0})
-    yield watched(config.model_copy(update={"simulation": section}))
+    yield watch_worst(config.model_copy(update={"simulation": section}))
 
 
-def watched(config: SimulationConfig) -> dict[str, Any]:
+def watch_worst(config: SimulationConfig) -> dict[str, Any]:
     """The stretch around a txn that lost many attempts, of the source that fares worst."""
     seed = config.simulation.seed
     txns = [txn for txn in simulate(config, seed=seed).transactions.to_pylist() if txn["commit_start_ms"] is not None]

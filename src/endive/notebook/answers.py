@@ -22,7 +22,7 @@ from endive.answers.variation import ConfigLike, base_of
 from endive.notebook.show import answer_html, answer_text, text_table, warning_html, warning_lines
 from endive.objectives.names import SOURCE
 from endive.objectives.verdict_text import figure_text
-from endive.results.statistics import joined
+from endive.results.statistics import join_slices
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]  # headings and rows
 
@@ -71,7 +71,7 @@ class Runs:
         from endive.report.charts.run_chart import run_chart
 
         names = self.answer.samples[0].statistics.source_names
-        parts = {name: joined([sample.slice(SOURCE, name) for sample in self.answer.samples]) for name in names}
+        parts = {name: join_slices([sample.slice(SOURCE, name) for sample in self.answer.samples]) for name in names}
         latencies = pa.table(
             {
                 "source": [name for name, part in parts.items() for _ in part.commit_us],

@@ -14,7 +14,7 @@ from typing import Any, Final
 from endive.objectives.intervals import mean_estimate
 from endive.objectives.student import CONFIDENCE
 from endive.report.axes import Axis, Layout, make_axis
-from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, make_legend, quantity, rule_at
+from endive.report.charts.chart import Chart, Omission, Spec, Variant, make_legend, quantity, rule_at, split_into_panels
 from endive.report.charts.chart_rows import Points
 from endive.report.charts.curves import curve_chart, curve_layers, latency_throughput
 from endive.report.material import (
@@ -233,7 +233,7 @@ def _change_chart(merged: Material, names: Sequence[str]) -> Chart | Omission:
             is_missed_marked=False,
         )
         layers.insert(0, rule_at(0.0 if figure == "success_rate" else 1.0, "var(--soft)"))
-        variants.append(Variant(label=label, spec=faceted({"layer": layers}, "f", panel)))
+        variants.append(Variant(label=label, spec=split_into_panels({"layer": layers}, "f", panel)))
     changes = figure_columns([f"{figure}_change" for figure in figures], _change_label)
     return Chart(
         id="changes",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
-from endive.pipeline.dataset.seal import sealed_page
+from endive.pipeline.dataset.seal import seal_page
 from endive.report.answer import HEADINGS, Answer
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
@@ -80,7 +80,7 @@ def render(report: Report) -> str:
 
 def write_report(report: Report, path: DatasetPath) -> int:
     """Write the page, with its digest at the end; its size in bytes. Folders on the way are made."""
-    content = sealed_page(render(report).encode())
+    content = seal_page(render(report).encode())
     with place_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from endive.config.printable import printable_values
 from endive.errors import OutputError
 from endive.pipeline.dataset.dataset_table import printable_table
-from endive.pipeline.dataset.places import DatasetPath, found_in, parquet_file
-from endive.pipeline.dataset.seal import file_digest, read_document, unsealed
+from endive.pipeline.dataset.places import DatasetPath, glob_sorted, parquet_file
+from endive.pipeline.dataset.seal import file_digest, read_document, unseal_document
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
@@ -157,7 +157,7 @@ def _no_analysis(folder: DatasetPath) -> str:
 def _failures(folder: DatasetPath) -> tuple[int, int, str]:
     """Failed runs, all runs, and why the first one failed."""
     failed, runs, error = 0, 0, ""
-    for study in found_in(folder / RUNS, "study=*"):
+    for study in glob_sorted(folder / RUNS, "study=*"):
         try:
             rows = parquet_file(study / f"{RUNS}.parquet").read(columns=["status", "error"]).to_pylist()
         except (OSError, pa.ArrowException):
@@ -171,7 +171,7 @@ def _failures(folder: DatasetPath) -> tuple[int, int, str]:
 
 def _index(folder: DatasetPath, path: DatasetPath) -> dict[str, Any]:
     try:
-        index = printable_values(unsealed(read_document(path)))
+        index = printable_values(unseal_document(read_document(path)))
         kind, version = index["endive"], index["format"]
         _ = index["tables"], index["studies"], index["digests"], int(index["model_version"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

@@ -15,7 +15,7 @@ from typing import Final
 
 from endive.errors import OutputError
 from endive.results.result import SimulationResult
-from endive.results.writer import ResultWriter, first_of, held, is_abandoned, output_errors, write_atomically
+from endive.results.writer import ResultWriter, first_of, hold_folder, is_abandoned, output_errors, write_atomically
 
 TRANSACTIONS_FILE: Final = "transactions.parquet"
 CONFIG_FILE: Final = "config.toml"
@@ -58,7 +58,7 @@ class RunFolder:
             with output_errors(self.path):
                 self._partial.mkdir(parents=True)
                 stack.callback(self._discard)
-                stack.enter_context(held(self._partial))
+                stack.enter_context(hold_folder(self._partial))
             for leftover in self.path.glob(f"{_PARTIAL}*"):  # by killed runs
                 if leftover != self._partial and is_abandoned(leftover):
                     shutil.rmtree(leftover, ignore_errors=True)

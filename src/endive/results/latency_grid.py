@@ -34,7 +34,7 @@ def bin_high_us(bins: Ints) -> Ints:
     return bin_low_us(bins) + (np.int64(1) << _shifts(bins)) - 1
 
 
-def counted(values_us: Ints) -> tuple[Ints, Ints]:
+def count_bins(values_us: Ints) -> tuple[Ints, Ints]:
     """The bins that hold a value, in order, and how many each holds."""
     bins, counts = np.unique(bins_of(values_us), return_counts=True)
     return bins, counts.astype(np.int64)

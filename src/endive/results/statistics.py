@@ -112,7 +112,7 @@ class Slice:
     ages: Ages | None = None  # of the data of its streams, if it has any
 
 
-def joined(parts: Sequence[Slice]) -> Slice:
+def join_slices(parts: Sequence[Slice]) -> Slice:
     """Several parts taken together: of one run, or of several."""
     assert parts, "nothing to join"
     return Slice(

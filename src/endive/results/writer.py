@@ -97,7 +97,7 @@ def hold(descriptor: int) -> bool:
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
+def hold_folder(folder: Path) -> Iterator[None]:
     """Hold a temporary folder while the block runs, so that nobody takes it for abandoned."""
     descriptor = os.open(folder, os.O_RDONLY)
     hold(descriptor)

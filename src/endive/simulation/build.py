@@ -39,7 +39,7 @@ from endive.simulation.build_source import (
     us_of,
 )
 from endive.storage import ObjectStore, StorageProvider, load_profile
-from endive.storage.throttled import SlowDown, ThrottledStore, unthrottled
+from endive.storage.throttled import SlowDown, ThrottledStore, without_throttling
 from endive.transaction import (
     ConflictDetector,
     FilesConflictDetector,
@@ -291,7 +291,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
         batch_us=us_of(section.service.batch_ms or 0.0),
         lock=None if lock is None else build_lock(lock),
         lock_latency=None if lock is None or lock.kind == "hive" else from_table(lock.latency.to_table(), "lock"),
-        storage=unthrottled(storage),
+        storage=without_throttling(storage),
         refusal_returns_snapshot=section.refusal_returns_snapshot,
     )
 

@@ -143,7 +143,7 @@ def is_any_throttled(slow_down: SlowDown, client_key: int, counter: int, count: 
     return False
 
 
-def unthrottled(storage: StorageProvider) -> StorageProvider:
+def without_throttling(storage: StorageProvider) -> StorageProvider:
     """The store as a server asks it, whose own retries are not modelled."""
     return storage.store if isinstance(storage, ThrottledStore) else storage
 

@@ -8,7 +8,7 @@ import pytest
 from endive.errors import OutputError
 from endive.pipeline.analysis import analysis_folder
 from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
-from endive.pipeline.dataset.seal import file_digest, unsealed
+from endive.pipeline.dataset.seal import file_digest, unseal_document
 
 TITLES = {"runs": "Runs", "warnings": "Warnings"}
 
@@ -27,7 +27,7 @@ def test_every_table_appears_in_three_formats_with_an_index(tmp_path):
     files = [f"{name}.{kind}" for name in TITLES for kind in ("csv", "md", "parquet")]
     assert sorted([*files, "index.json"]) == names(tmp_path / "analysis")
     assert ["analysis"] == names(tmp_path)
-    written = unsealed((tmp_path / "analysis" / "index.json").read_bytes())
+    written = unseal_document((tmp_path / "analysis" / "index.json").read_bytes())
     digests = {name: file_digest(tmp_path / "analysis" / name) for name in files}
     assert {**index, "digests": digests} == written
     assert (60, "analysis") == (index["bins"], index["endive"])

@@ -69,7 +69,7 @@ def test_json_is_one_object_with_the_answers_in_it(endive, dataset, shared):
 
 def printed(analysis, width):
     console = Console(width=width, record=True, file=io.StringIO())
-    for part in command.shown(analysis, console):
+    for part in command.make_tables(analysis, console):
         console.print(part)
     return console.export_text()
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from endive.pipeline.analysis.histograms import SHARES, latency_histogram, pooled_counts, pooled_percentiles
-from endive.results.latency_grid import bin_high_us, bin_low_us, counted
+from endive.results.latency_grid import bin_high_us, bin_low_us, count_bins
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def pooled(runs):
     rows = [
         ("s", "stream", "fast_append", "commit", 0, int(place), int(count))
         for values in runs.values()
-        for place, count in zip(*counted(np.asarray(values, np.int64)), strict=True)
+        for place, count in zip(*count_bins(np.asarray(values, np.int64)), strict=True)
     ]
     counts = pa.Table.from_pylist([dict(zip(COUNTS.names, row, strict=True)) for row in rows], COUNTS)
     known = pa.table({"study": ["s"] * len(runs), "point": pa.array([0] * len(runs), pa.int32()), "run_id": list(runs)})
@@ -112,7 +112,7 @@ def test_pooled_percentiles_are_those_of_all_txns_to_within_a_bin():
     for name, share in SHARES.items():
         exact_us = np.percentile(draws, 100 * share)
         assert abs(row[f"{name}_ms"] * 1000 - exact_us) <= exact_us / 128
-    bins = counted(draws)[0]
+    bins = count_bins(draws)[0]
     assert bin_low_us(bins)[0] / 1000 == row["low_ms"]
     assert bin_high_us(bins)[-1] / 1000 == row["high_ms"]
 
@@ -128,7 +128,10 @@ def test_values_of_one_bin_are_taken_to_lie_in_it_evenly():
     (one,) = of_scope(pooled_percentiles(*pooled({"a": [65_600]})), "all")
     (four,) = of_scope(pooled_percentiles(*pooled({"a": [65_600, 65_600, 65_700, 65_700]})), "all")
 
-    low, high = int(bin_low_us(counted(np.array([65_600]))[0])[0]), int(bin_high_us(counted(np.array([65_600]))[0])[0])
+    low, high = (
+        int(bin_low_us(count_bins(np.array([65_600]))[0])[0]),
+        int(bin_high_us(count_bins(np.array([65_600]))[0])[0]),
+    )
     assert (low + high) / 2000 == one["p50_ms"] == four["p50_ms"] == one["p99_ms"]
     assert (low + (3 * 0.1 + 0.5) / 4 * (high - low)) / 1000 == pytest.approx(four["p10_ms"])
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from endive.pipeline.analysis.load_axis import LoadAxis, PlacedPoint
-from endive.pipeline.analysis.sustained import sustained
+from endive.pipeline.analysis.sustained import find_sustained
 
 RATES = ("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate")
 TYPES = {"point": "int32", "meets_objective": "bool", **dict.fromkeys(RATES, "float64")}
@@ -40,7 +40,7 @@ def one_curve(count, loads=None, key=None):
 
 
 def only_row(points, *, loads=None, key=None):
-    (row,) = sustained(judged(points), one_curve(len(points), loads, key), axes=()).to_pylist()
+    (row,) = find_sustained(judged(points), one_curve(len(points), loads, key), axes=()).to_pylist()
     return row
 
 
@@ -102,7 +102,7 @@ def test_a_source_is_judged_along_the_load_of_the_whole_run():
     whole = judged([(10.0, "success rate"), (100.0, "success rate")])
     source = judged([(1.0, None), (1.0, "success rate")], scope="source")
 
-    rows = sustained(pa.concat_tables([whole, source]), one_curve(2), axes=()).to_pylist()
+    rows = find_sustained(pa.concat_tables([whole, source]), one_curve(2), axes=()).to_pylist()
 
     (found,) = (row for row in rows if row["scope"] == "source")
     assert (10.0, 100.0) == (found["sustained_offered_per_s"], found["missed_offered_per_s"])
@@ -120,7 +120,7 @@ def test_the_curves_of_a_study_are_told_apart_by_their_axes(analysis):
 def test_a_group_that_the_objective_does_not_speak_of_has_no_row():
     both = pa.concat_tables([judged([(10.0, None)]), judged([(1.0, None)], scope="operation", verdict=None)])
 
-    rows = sustained(both, one_curve(1), axes=()).to_pylist()
+    rows = find_sustained(both, one_curve(1), axes=()).to_pylist()
 
     assert ["all"] == [row["scope"] for row in rows]
 

@@ -16,7 +16,7 @@ from endive.errors import OutputError
 from endive.pipeline.analysis.analysis_folder import refuse_foreign
 from endive.pipeline.dataset.check import ANALYSIS, INDEX, check_dataset
 from endive.pipeline.dataset.part_files import RECORDS
-from endive.pipeline.dataset.seal import is_page_whole, sealed, sealed_page
+from endive.pipeline.dataset.seal import is_page_whole, seal_document, seal_page
 from endive.pipeline.dataset.sweep_folder import MANIFEST, SweepFolder
 from endive.report.reading import open_analysis
 
@@ -32,7 +32,7 @@ def folder(swept: tuple[Path, Path], tmp_path: Path) -> Path:
     shutil.copytree(swept[0], tmp_path / "out")
     analysis = tmp_path / "out" / ANALYSIS
     analysis.mkdir()
-    (analysis / INDEX).write_bytes(sealed({"digests": {}, "tables": {}}))
+    (analysis / INDEX).write_bytes(seal_document({"digests": {}, "tables": {}}))
     return tmp_path / "out"
 
 
@@ -41,7 +41,7 @@ def damages(folder: Path) -> list[str]:
 
 
 def test_every_flipped_bit_of_a_report_is_noticed(folder: Path) -> None:
-    whole = sealed_page(PAGE)
+    whole = seal_page(PAGE)
     assert is_page_whole(whole)
     for place in range(len(whole)):
         flipped = bytearray(whole)

@@ -111,7 +111,7 @@ def _print(found: Analysis) -> None:
     from endive.results import MODEL_VERSION
 
     console = stdout()
-    for part in shown(found, console):
+    for part in make_tables(found, console):
         console.print(part)
     print_warnings(console, warning_lines(found.tables["warnings"].to_pylist()))
     if (theirs := found.index["model_version"]) != MODEL_VERSION:
@@ -132,7 +132,7 @@ class Column:
     is_text: bool = False
 
 
-def shown(found: Analysis, console: Console) -> Iterator[Table]:
+def make_tables(found: Analysis, console: Console) -> Iterator[Table]:
     """The tables for a terminal: configurations and sustained loads, study by study."""
     for study, facts in found.index["studies"].items():
         rows = _of_study(found, "configurations", study)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from endive.config.keys import keys_of
-from endive.config.problems import Problem, dotted, show
+from endive.config.problems import Problem, join_path, show
 from endive.config.sections.source import SourceConfig
 from endive.config.values import nearest
 from endive.objectives.duration import DURATION_EXAMPLES, parse_duration_ms
@@ -119,7 +119,7 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
     if recipe is None:
         guess = nearest(str(name), tuple(recipes()))
         hint = f" Did you mean '{guess}'?" if guess else ""
-        text = f"{dotted(path, document)} = {show(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
+        text = f"{join_path(path, document)} = {show(name)} is not known.{hint} Choose one of: {', '.join(recipes())}."
         return [Problem(text, path)]
     problems = _misspelt(index, source, recipe, document) + _other_client(path, recipe, document)
     for parameter in recipe.parameters:
@@ -132,7 +132,7 @@ def _problems(index: int, source: Mapping[str, Any], document: dict[str, Any]) -
             allowed = "a whole number"
         else:
             continue
-        text = f"{dotted(place, document)} = {show(value)} must be {allowed}. {parameter.meaning}"
+        text = f"{join_path(place, document)} = {show(value)} must be {allowed}. {parameter.meaning}"
         problems.append(Problem(text, place))
     return problems
 
@@ -144,7 +144,7 @@ def _other_client(path: tuple[str | int, ...], recipe: Recipe, document: dict[st
     if recipe.client in (None, client):
         return []
     text = (
-        f"{dotted(path, document)} = {show(recipe.name)} commits as {recipe.client} does, and delta.client is "
+        f"{join_path(path, document)} = {show(recipe.name)} commits as {recipe.client} does, and delta.client is "
         f"{show(client)}. Set delta.client = {show(recipe.client)}."
     )
     return [Problem(text, path)]
@@ -159,7 +159,7 @@ def _misspelt(index: int, source: Mapping[str, Any], recipe: Recipe, document: d
         guess = nearest(f"{key}_ms", names) or nearest(key, names)
         if guess:
             path = (SOURCE, index, key)
-            text = f"{dotted(path, document)} is not known. Did you mean '{guess}', a parameter of '{recipe.name}'?"
+            text = f"{join_path(path, document)} is not known. Did you mean '{guess}', a parameter of '{recipe.name}'?"
             problems.append(Problem(text, path))
     return problems
 

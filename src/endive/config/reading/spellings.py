@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.config.keys import SOURCE
-from endive.config.problems import Path, Problem, Spelt, dotted, show, value_at
+from endive.config.problems import Path, Problem, Spelt, join_path, show, value_at
 from endive.config.reading.former_names import (
     DEFAULT_GAP_MS,
     GAPS,
@@ -69,7 +69,7 @@ def _rename(document: Spelt, alias: Path, name: Path) -> list[Problem]:
         return []
     old, new = holder[alias[-1]], value_at(document, name)
     if new is not None and new != old:
-        text = f"{dotted(alias, document)} = {show(old)} and {dotted(name, document)} = {show(new)} disagree"
+        text = f"{join_path(alias, document)} = {show(old)} and {join_path(name, document)} = {show(new)} disagree"
         del holder[alias[-1]]
         return [Problem(f"{text}. The first is an alias of the second: keep one of them.", name)]
     if len(name) > 2:

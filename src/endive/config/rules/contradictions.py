@@ -21,7 +21,7 @@ from endive.config.capabilities import (
     providers_with,
 )
 from endive.config.keys import SOURCE
-from endive.config.problems import Path, Problem, dotted, show, value_at
+from endive.config.problems import Path, Problem, join_path, show, value_at
 from endive.config.rules.condition import Condition, SceneValues, condition, read_rows
 from endive.config.rules.facts import Scene
 from endive.config.sections.source import SourceConfig
@@ -85,7 +85,7 @@ def _problems(rows: tuple[Contradiction, ...], scene: Scene) -> Iterator[Problem
     for row in rows:
         if values.holds(row.when):
             path = scene.path(row.key)
-            values |= {"key": dotted(path, scene.document), "value": show(value_at(scene.document, path))}
+            values |= {"key": join_path(path, scene.document), "value": show(value_at(scene.document, path))}
             yield Problem(values.say(row.says), path, tuple(map(scene.place, row.when.about)))
 
 

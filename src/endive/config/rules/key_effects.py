@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Final
 
 from endive.config.keys import SECTIONS, SOURCE
-from endive.config.problems import Path, Problem, Spelt, dotted, show, value_at
+from endive.config.problems import Path, Problem, Spelt, join_path, show, value_at
 from endive.config.rules.condition import Condition, SceneValues, condition, read_rows
 from endive.config.rules.facts import Scene
 from endive.config.sections.retries import BACKOFFS, FIGURES
@@ -196,7 +196,7 @@ def _is_refused(path: Path, unread: Mapping[Path, Unread], document: Spelt) -> b
 
 def _problem(path: Path, reasons: Sequence[Unread], document: Spelt) -> Problem:
     value = value_at(document, path)
-    key = dotted(path, document)
+    key = join_path(path, document)
     head = key if isinstance(value, Mapping) else f"{key} = {show(value)}"
     because = ", and ".join(dict.fromkeys(reason.because for reason in reasons))
     about = tuple(place for reason in reasons for place in reason.about)

@@ -23,10 +23,10 @@ from endive.intake import parse_json
 from endive.pipeline.analysis.table_files import to_csv, to_markdown, to_parquet, unit_of
 from endive.pipeline.dataset.check import ANALYSIS, INDEX
 from endive.pipeline.dataset.places import DatasetPath, place_errors
-from endive.pipeline.dataset.seal import DOCUMENT_BYTES_MAX, content_digest, read_document, sealed
+from endive.pipeline.dataset.seal import DOCUMENT_BYTES_MAX, content_digest, read_document, seal_document
 from endive.pipeline.dataset.store_path import StorePath
 from endive.results import MODEL_VERSION, package_version
-from endive.results.writer import first_of, held, is_abandoned
+from endive.results.writer import first_of, hold_folder, is_abandoned
 
 FORMAT: Final = 2
 FORMATS: Final = ("parquet", "csv", "md")
@@ -72,7 +72,7 @@ def _files(
         ):
             digests[file] = content_digest(content)
             yield file, content
-    yield INDEX, sealed({**index, "digests": dict(sorted(digests.items()))}, indent=1)
+    yield INDEX, seal_document({**index, "digests": dict(sorted(digests.items()))}, indent=1)
 
 
 def _write_and_swap(root: Path, files: Iterator[tuple[str, bytes]]) -> None:
@@ -81,7 +81,7 @@ def _write_and_swap(root: Path, files: Iterator[tuple[str, bytes]]) -> None:
     with contextlib.ExitStack() as stack:
         partial.mkdir()
         stack.callback(shutil.rmtree, partial, ignore_errors=True)
-        stack.enter_context(held(partial))
+        stack.enter_context(hold_folder(partial))
         for name, content in files:
             with (partial / name).open("xb") as stream:
                 stream.write(content)

@@ -22,7 +22,7 @@ from endive.pipeline.analysis.across_seeds import (
     Figures,
     OverSeeds,
 )
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, ratio, summed, with_columns
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, ratio, sum_by, with_columns
 from endive.pipeline.analysis.verdicts import VERDICTS
 from endive.results import schema as s
 
@@ -164,7 +164,7 @@ def drift(runs: pa.Table) -> pa.Table:
     commits = {half: ended[f"txns_committed_{half}_half"] for half in ("first", "second")}
     latencies = {f"{half}_us": _latency_us(ended, half) for half in commits}
     halves = with_columns(ended.select(list(POINT)), {**commits, **latencies})
-    sums = summed(halves, POINT, [*commits, *latencies])
+    sums = sum_by(halves, POINT, [*commits, *latencies])
     change = ratio(ratio(sums["second_us"], sums["second"]), ratio(sums["first_us"], sums["first"]))
     fewest = pc.min_element_wise(sums["first"], sums["second"])
     drifts = {"commit_latency_drift": pc.subtract(change, 1.0), "commits_half_min": fewest}

@@ -26,8 +26,8 @@ from endive.pipeline.analysis.histograms import (
 from endive.pipeline.analysis.load_axis import LoadAxis
 from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
 from endive.pipeline.analysis.rates_over_time import rates_over_time
-from endive.pipeline.analysis.scopes import ALL, EXTRA_FIGURES, MEASURED, OPERATION, RUN, SOURCE, measured
-from endive.pipeline.analysis.sustained import sustained
+from endive.pipeline.analysis.scopes import ALL, EXTRA_FIGURES, MEASURED, OPERATION, RUN, SOURCE, figures_by_scope
+from endive.pipeline.analysis.sustained import find_sustained
 from endive.pipeline.analysis.table_files import unit_of
 from endive.pipeline.analysis.verdicts import Place, verdicts
 from endive.pipeline.analysis.warning_table import assumption_rows, warnings
@@ -94,7 +94,7 @@ def from_figures(
     dataset: Dataset, loads: Mapping[str, LoadAxis], objectives: Mapping[Place, Objective]
 ) -> dict[str, pa.Table]:
     """The tables that are made of what the sweep has measured of every run."""
-    of_runs = measured(dataset.runs, dataset.groups)
+    of_runs = figures_by_scope(dataset.runs, dataset.groups)
     unused = frozenset(name for name in COUNTED if not pc.max(dataset.runs[name]).as_py())
     figures = figures_across_seeds(of_runs, dataset.runs, unused)
     table = figures.table()
@@ -107,7 +107,7 @@ def from_figures(
         "phases": phases(figures),
         "requests": requests(figures, unused),
         "conflicts": conflicts(figures, unused),
-        "sustained": sustained(whole, loads, [dataset.runs.schema.field(name) for name in dataset.axes]),
+        "sustained": find_sustained(whole, loads, [dataset.runs.schema.field(name) for name in dataset.axes]),
     }
 
 

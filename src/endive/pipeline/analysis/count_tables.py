@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.run_figures import RUN_SUMS, refuse_other_figures
-from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE, by_scope, summed, with_columns
+from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE, by_scope, sum_by, with_columns
 from endive.pipeline.analysis.txn_counts import (
     ABORTED,
     BEHIND_PLACES,
@@ -188,7 +188,7 @@ def count_runs(entries: pa.Table) -> pa.Table:
     }
     columns = {name: pc.multiply(column, inside) for name, column in sums.items()}
     columns["commits_in_window"] = pc.multiply(entries["txns"], pa.array(flags & 1))
-    return summed(pa.table({name: entries[name] for name in RUN_KEYS} | columns), RUN_KEYS, RUN_SUMS)
+    return sum_by(pa.table({name: entries[name] for name in RUN_KEYS} | columns), RUN_KEYS, RUN_SUMS)
 
 
 def count_outcomes(entries: pa.Table) -> pa.Table:
@@ -262,5 +262,5 @@ def _refuse_other_counts(dataset: Dataset, counts: Mapping[str, pa.Table]) -> No
 
 
 def _by_point(table: pa.Table, column: str) -> dict[tuple[str, int], int]:
-    columns = (each.to_pylist() for each in summed(table, POINT, [column]).columns)
+    columns = (each.to_pylist() for each in sum_by(table, POINT, [column]).columns)
     return {(study, point): count for study, point, count in zip(*columns, strict=True) if count}

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from endive.pipeline.analysis.across_seeds import first_rows
 from endive.pipeline.analysis.count_tables import OUTCOME_SUMS
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, ratio, summed, with_columns
+from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, ratio, sum_by, with_columns
 from endive.pipeline.analysis.txn_counts import NO_HISTORY, largest_count
 from endive.results.latency_grid import BITS, bin_high_us, bin_low_us
 
@@ -74,7 +74,7 @@ def _with_commits(outcomes: pa.Table) -> pa.Table:
 
 def _with_share(counts: pa.Table, keys: Sequence[str]) -> pa.Table:
     """``counts`` with ``share``: a row's part of all txns with the same keys."""
-    whole = summed(counts, keys, ["txns"]).rename_columns([*keys, "all"])
+    whole = sum_by(counts, keys, ["txns"]).rename_columns([*keys, "all"])
     table = counts.join(whole, keys=list(keys), join_type="inner", use_threads=False)
     return with_columns(table, {"share": ratio(table["txns"], table["all"])})
 
@@ -130,7 +130,7 @@ def latency_histogram(pooled: pa.Table) -> pa.Table:
     """``HISTOGRAM``: the same counts in fewer bins."""
     width = BITS - COARSE_BITS
     coarse = with_columns(pooled, {"coarse": pa.array(pooled["bin"].to_numpy() >> width)})
-    table = _with_share(summed(coarse, [*GROUPED, "coarse"], ["txns"]), GROUPED)
+    table = _with_share(sum_by(coarse, [*GROUPED, "coarse"], ["txns"]), GROUPED)
     first = table["coarse"].to_numpy() << width
     ends = {"low_ms": bin_low_us(first), "high_ms": bin_high_us(first + ((1 << width) - 1))}
     columns = {name: pa.array(end_us / 1000.0) for name, end_us in ends.items()}

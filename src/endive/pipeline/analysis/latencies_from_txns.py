@@ -60,7 +60,7 @@ def exact_percentiles(latencies: DataFrame) -> DataFrame:
         .select(
             *RUN_GROUP,
             *(
-                (interpolated(sf.col(name), share) / 1000.0).alias(f"{name}_latency_{percentile}_ms")
+                (interpolate(sf.col(name), share) / 1000.0).alias(f"{name}_latency_{percentile}_ms")
                 for name in LATENCIES
                 for percentile, share in SHARES.items()
             ),
@@ -68,7 +68,7 @@ def exact_percentiles(latencies: DataFrame) -> DataFrame:
     )
 
 
-def interpolated(ordered: Column, share: float) -> Column:
+def interpolate(ordered: Column, share: float) -> Column:
     """The ``share`` quantile of a sorted array that is not empty, in NumPy's order of operations."""
     position = (sf.size(ordered) - 1) * share
     below = sf.floor(position).cast("int")
@@ -96,7 +96,7 @@ def _bin(column_us: str) -> Column:
     return sf.expr(f"cast({shift} * {1 << BITS} + shiftright({column_us}, {shift}) as int)")
 
 
-def bracketed(counts: DataFrame, told: DataFrame) -> DataFrame:
+def find_brackets(counts: DataFrame, told: DataFrame) -> DataFrame:
     """``RUN_GROUP``, ``figure`` and ``is_inside``: whether a percentile lies in the bins around its rank."""
     grouped = counts.transform(by_scope).groupBy(*RUN_GROUP, "latency", "bin").agg(sf.sum("txns").alias("txns"))
     group = Window.partitionBy(*RUN_GROUP, "latency")

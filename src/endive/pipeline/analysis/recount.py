@@ -18,14 +18,14 @@ from endive.pipeline.analysis.latencies_from_txns import (
     EXACT_TXNS_MAX,
     LATENCIES,
     PERCENTILE_COLUMNS,
-    bracketed,
     by_scope,
     committed_latencies,
     counts_from_txns,
     exact_percentiles,
+    find_brackets,
 )
 from endive.pipeline.analysis.open_dataset import COUNTED, Dataset
-from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP, measured
+from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP, figures_by_scope
 from endive.pipeline.analysis.txn_counts import (
     COMMITTED,
     PHASE_SUMS,
@@ -63,7 +63,7 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     agreements: list[Agreement] = []
     counts = dataset.latency_frame(spark)
     runs = spark.createDataFrame(dataset.runs).where("status = 'ok'")
-    told = spark.createDataFrame(measured(dataset.runs, dataset.groups))
+    told = spark.createDataFrame(figures_by_scope(dataset.runs, dataset.groups))
     if dataset.detailed:
         kept = runs.where("transactions_kept")
         windows = spark.createDataFrame(run_windows(dataset.runs))
@@ -72,7 +72,7 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
         agreements += _agreements(figures, RUN_GROUP, {name: _is_equal(name) for name in RECOUNTED})
         both = _join(counts, counts_from_txns(txns), kept, _COUNT_KEYS)
         agreements += _agreements(both, _COUNT_KEYS, {COUNTS: "told.txns <=> found.txns"})
-    inside = bracketed(counts, told)
+    inside = find_brackets(counts, told)
     agreements += _agreements(inside, (*RUN_GROUP, "figure"), {BRACKETS: "is_inside"})
     return sorted(agreements, key=lambda each: (each.study, [*RECOUNTED, COUNTS, BRACKETS].index(each.figure)))
 

@@ -23,7 +23,7 @@ from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
 from endive.pipeline.analysis.warning_table import first_configuration
 from endive.pipeline.dataset.check import ANALYSIS
-from endive.pipeline.dataset.dataset_table import count_kept_txns, damaged, read_runs
+from endive.pipeline.dataset.dataset_table import count_kept_txns, damage_error, read_runs
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.pipeline.spark.session import LONG_JOBS, PYTHON_JOBS, first_line, no_workers
@@ -164,7 +164,7 @@ def _explain_failure(said: str) -> EndiveError:
     if ours:  # a worker's own words
         return OutputError(ours[-1].removeprefix(_OUTPUT_ERROR))
     if file := _UNREADABLE.search(said):
-        return damaged(unquote(file[1]))
+        return damage_error(unquote(file[1]))
     if workers := no_workers(said):
         return EngineError(workers)
     if "OutOfMemoryError" in said:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import Dataset
-from endive.pipeline.analysis.scopes import GROUP, RUN, RUN_GROUP, by_scope, measured, ratio, txns_ended
+from endive.pipeline.analysis.scopes import GROUP, RUN, RUN_GROUP, by_scope, figures_by_scope, ratio, txns_ended
 
 RUN_SUMS: Final = ("window_submitted", "window_committed", "window_aborted", "commits_in_window", "window_commit_us")
 
@@ -24,7 +24,7 @@ def refuse_other_figures(dataset: Dataset, counts: pa.Table) -> None:
     lengths = kept.select([*RUN, "point", "seed", "window_length_s"])
     keys = ["study", "point", "seed"]
     counted = by_scope(counts, keys, RUN_SUMS).join(lengths, keys=keys, join_type="inner", use_threads=False)
-    of_runs = measured(kept, dataset.groups).join(lengths, keys=list(RUN), join_type="inner", use_threads=False)
+    of_runs = figures_by_scope(kept, dataset.groups).join(lengths, keys=list(RUN), join_type="inner", use_threads=False)
     written = of_runs.append_column("txns_ended", txns_ended(of_runs))
     both = written.join(
         counted.select([*RUN_GROUP, *RUN_SUMS]), keys=list(RUN_GROUP), join_type="left outer", use_threads=False

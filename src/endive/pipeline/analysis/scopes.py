@@ -1,6 +1,7 @@
 """Groups of txns that are measured on their own: all of a run, each operation type, each source.
 
-``measured`` are their figures as the sweep wrote them down; ``recount`` derives them again from txns, to test that.
+``figures_by_scope`` are their figures as the sweep wrote them down; ``recount`` derives them again from txns, to test
+that.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def by_scope(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.T
     named = {ALL: ALL, OPERATION: counts["kind"], SOURCE: counts["source"]}
     kept = counts.select([*keys, *sums])
     parts = [with_columns(kept, {"scope": scope, "name": name}) for scope, name in named.items()]
-    return summed(pa.concat_tables(parts), [*keys, *GROUP], sums)
+    return sum_by(pa.concat_tables(parts), [*keys, *GROUP], sums)
 
 
 def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
@@ -45,7 +46,7 @@ def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
     return table
 
 
-def summed(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Table:
+def sum_by(counts: pa.Table, keys: Sequence[str], sums: Sequence[str]) -> pa.Table:
     """Rows with equal ``keys`` as one row with the sums of the columns ``sums``."""
     sums_by_key = counts.group_by(list(keys), use_threads=False).aggregate([(name, "sum") for name in sums])
     return sums_by_key.select([*keys, *(f"{name}_sum" for name in sums)]).rename_columns([*keys, *sums])
@@ -60,7 +61,7 @@ MEASURED: Final = (*RUN_GROUP, *FIGURES, *EXTRA_FIGURES)
 _ENDED: Final = ("txns_committed", *(f"txns_aborted_{reason}" for reason in s.REASONS[1:]))
 
 
-def measured(runs: pa.Table, groups: pa.Table) -> pa.Table:
+def figures_by_scope(runs: pa.Table, groups: pa.Table) -> pa.Table:
     """``MEASURED``: one row for every run that ended, and one for each of its operation types and sources."""
     ended = runs.filter(pc.equal(runs["status"], "ok"))
     whole = with_columns(ended.select([*RUN, *FIGURES]), {"scope": ALL, "name": ALL})

@@ -39,7 +39,7 @@ _NEEDED: Final = (
 )
 
 
-def sustained(configurations: pa.Table, loads: Mapping[str, LoadAxis], axes: Sequence[pa.Field]) -> pa.Table:
+def find_sustained(configurations: pa.Table, loads: Mapping[str, LoadAxis], axes: Sequence[pa.Field]) -> pa.Table:
     """One row per curve, and per operation type and source of it that the objective speaks of.
 
     ``configurations`` has the axes too; of a row only those that tell curves apart are told. Points are ordered by the

@@ -26,7 +26,7 @@ from endive.pipeline.dataset.part_files import (
     damaged_summary,
     record_digest,
 )
-from endive.pipeline.dataset.places import DatasetPath, found_in, place_of
+from endive.pipeline.dataset.places import DatasetPath, glob_sorted, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
 from endive.pipeline.dataset.seal import file_digest, is_page_whole, read_document, read_sealed
 from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder, refuse_link
@@ -102,9 +102,9 @@ def rebuild_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
     except (OSError, ValueError, RecursionError):
         pass
     studies: dict[str, StudyPlan] = {}
-    for place in found_in(root / RECORDS, "study=*"):
+    for place in glob_sorted(root / RECORDS, "study=*"):
         study = checked_name("study", place.name.removeprefix("study="))
-        plans = [plan for path in found_in(place, "part-*.json") if (plan := _plan_in(path)) is not None]
+        plans = [plan for path in glob_sorted(place, "part-*.json") if (plan := _plan_in(path)) is not None]
         studies[study] = StudyPlan(_detail_of(plans), plans)
         known = {part.name for part in plans}
         places = [place, *(root / dataset / place.name for dataset in (LATENCIES, TRANSACTIONS))]
@@ -157,7 +157,7 @@ def _damaged_summaries(folder: SweepFolder, study: str, parts: list[PartFiles]) 
 
 
 def _kept_files(folder: SweepFolder) -> Iterator[Damage]:
-    for place in found_in(folder.path / FILES, "*"):
+    for place in glob_sorted(folder.path / FILES, "*"):
         if not place.name.startswith(".") and not is_intact(place):
             studies = ", ".join(folder.studies)
             yield Damage(f"{place} is damaged: its bytes are not those that were planned with ({studies}).", None)

@@ -166,10 +166,10 @@ def _refuse_damaged(path: DatasetPath) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise damaged(path, f" ({reason})") from None
+        raise damage_error(path, f" ({reason})") from None
 
 
-def damaged(path: object, reason: str = "") -> OutputError:
+def damage_error(path: object, reason: str = "") -> OutputError:
     """What to say of a file that cannot be read, and what to do."""
     return OutputError(
         f"{path} is damaged and cannot be read{reason}. Delete it and start the same 'endive sweep' again: only "

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from endive.results import Statistics
 from endive.results import schema as s
-from endive.results.latency_grid import counted
+from endive.results.latency_grid import count_bins
 
 COMMIT: Final = "commit"
 TOTAL: Final = "total"
@@ -39,13 +39,13 @@ def latency_counts(run_id: str, statistics: Statistics) -> pa.Table:
         for kind, kind_name in enumerate(s.KINDS):
             part = statistics.slice(source=source, kind=kind)
             for latency, values_us in ((COMMIT, part.commit_us), (TOTAL, part.total_us)):
-                bins, txns = counted(values_us)
+                bins, txns = count_bins(values_us)
                 if len(bins):
                     tables.append(_table((run_id, source_name, kind_name, latency), bins, txns))
-    return joined(tables)
+    return join_counts(tables)
 
 
-def joined(tables: Iterable[pa.Table]) -> pa.Table:
+def join_counts(tables: Iterable[pa.Table]) -> pa.Table:
     """Counts of several runs under each other, in one piece."""
     parts = list(tables)
     return pa.concat_tables(parts).unify_dictionaries().combine_chunks() if parts else LATENCY_SCHEMA.empty_table()

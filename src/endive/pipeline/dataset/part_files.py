@@ -15,7 +15,7 @@ from typing import Any, Final, TypedDict
 
 from endive.errors import OutputError
 from endive.pipeline.dataset.places import DatasetPath, move_file, place_errors, write_whole
-from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, read_sealed, sealed
+from endive.pipeline.dataset.seal import BrokenSealError, content_digest, file_digest, read_sealed, seal_document
 
 RECORDS: Final = "_records"
 LATENCIES: Final = "latencies"
@@ -91,7 +91,7 @@ class PartFiles:
     def write_record(self, runs: Sequence[Record], files: Mapping[str, FileFacts]) -> None:
         """Write down what was measured, and what the files beside the record are."""
         document = {"part": self.part.name, "point": self.part.point, "files": files, "runs": list(runs)}
-        write_whole(self.record, sealed(document))
+        write_whole(self.record, seal_document(document))
 
     def read_record(self, *, hashes: bool | None = None) -> Record:
         """The record of a complete part, with its files checked; OutputError if one is damaged.
@@ -185,7 +185,7 @@ class Summaries:
     def seal(self, parts: Mapping[str, str]) -> None:
         """Write down what the files are now, and the digests of the parts they come from."""
         digests = {name: file_digest(path) for name, path in self.files.items()}
-        write_whole(self.checksums, sealed({"files": digests, "parts": dict(parts)}))
+        write_whole(self.checksums, seal_document({"files": digests, "parts": dict(parts)}))
 
     def parts_told(self) -> dict[str, str]:
         """The parts the files come from, with the files checked; OutputError if one is damaged."""

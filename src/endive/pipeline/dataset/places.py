@@ -153,7 +153,7 @@ def move_file(source: DatasetPath, place: DatasetPath) -> None:
         source.move_to(place)
 
 
-def found_in(place: DatasetPath, pattern: str) -> list[DatasetPath]:
+def glob_sorted(place: DatasetPath, pattern: str) -> list[DatasetPath]:
     """What matches a pattern below a place, in order."""
     return sorted(place.glob(pattern), key=str)
 
@@ -181,7 +181,7 @@ def parquet_bytes(table: pa.Table, **options: Any) -> bytes:
 # ---- copies on this machine --------------------------------------------------------------------------
 
 
-def kept_near(place: DatasetPath) -> Path:
+def copy_near(place: DatasetPath) -> Path:
     """A folder of this machine with the files of ``place``: itself, or one with copies that goes with this process.
 
     For files that are never changed under their names.

@@ -13,7 +13,7 @@ from typing import Any, Final
 from endive.config.capabilities import is_profile_path
 from endive.errors import ConfigError, OutputError
 from endive.intake import read_bytes, refused_as
-from endive.pipeline.dataset.places import DatasetPath, kept_near, place_errors, write_whole
+from endive.pipeline.dataset.places import DatasetPath, copy_near, place_errors, write_whole
 from endive.pipeline.dataset.seal import content_digest, file_digest
 
 FILE_BYTES_MAX: Final = 256 * 2**20  # of a profile or a trace
@@ -44,7 +44,7 @@ def with_local_paths(plain: dict[str, Any], files: Files) -> dict[str, Any]:
 def with_kept_paths(plain: dict[str, Any], root: DatasetPath) -> dict[str, Any]:
     """The same configuration with the files where this machine finds those of the dataset ``root``, in place."""
     for table, key in _places(plain):
-        table[key] = str(kept_near(root / FILES) / Path(table[key]).name)
+        table[key] = str(copy_near(root / FILES) / Path(table[key]).name)
     return plain
 
 
@@ -69,7 +69,7 @@ def is_intact(place: DatasetPath) -> bool:
 
 def config_source(root: DatasetPath) -> str:
     """Where relative paths of a run's configuration start, as ``parse_config`` wants it told."""
-    return str(kept_near(root / FILES) / "config.toml")
+    return str(copy_near(root / FILES) / "config.toml")
 
 
 def _places(plain: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:

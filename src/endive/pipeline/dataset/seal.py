@@ -61,14 +61,14 @@ def _open(path: Path | StorePath) -> Any:
         raise OSError(errno.EINVAL, error.reason.rstrip(".")) from None
 
 
-def sealed(document: dict[str, Any], indent: int | None = None) -> bytes:
+def seal_document(document: dict[str, Any], indent: int | None = None) -> bytes:
     """The document as JSON, with its digest as the last key."""
     assert DIGEST not in document
     text = json.dumps({**document, DIGEST: _digest_of(document)}, indent=indent, allow_nan=False)
     return f"{text}\n".encode()
 
 
-def unsealed(content: bytes) -> dict[str, Any]:
+def unseal_document(content: bytes) -> dict[str, Any]:
     """The document in ``content``; BrokenSealError or another ValueError if it is not what was written."""
     try:
         document = parse_json(content, name="it", bytes_max=DOCUMENT_BYTES_MAX, values_max=DOCUMENT_VALUES_MAX)
@@ -84,10 +84,10 @@ def unsealed(content: bytes) -> dict[str, Any]:
 
 def read_sealed(path: Path | StorePath) -> dict[str, Any]:
     """The document in a file; OSError, BrokenSealError or another ValueError if it is not what was written."""
-    return unsealed(read_document(path))
+    return unseal_document(read_document(path))
 
 
-def sealed_page(content: bytes) -> bytes:
+def seal_page(content: bytes) -> bytes:
     """An HTML page with the digest of all that goes before it as its last line."""
     return content + _MARK + content_digest(content).encode() + _END
 

@@ -36,7 +36,7 @@ from endive.pipeline.dataset.part_files import (
 from endive.pipeline.dataset.places import (
     LOCK_FILE,
     DatasetPath,
-    found_in,
+    glob_sorted,
     has_lock,
     lock_of,
     place_errors,
@@ -47,7 +47,7 @@ from endive.pipeline.dataset.places import (
     replace_plan,
 )
 from endive.pipeline.dataset.referred_files import FILES
-from endive.pipeline.dataset.seal import DIGEST, DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, sealed, unsealed
+from endive.pipeline.dataset.seal import DIGEST, DOCUMENT_BYTES_MAX, DOCUMENT_VALUES_MAX, seal_document, unseal_document
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, package_version
 from endive.results.writer import first_of
 
@@ -158,7 +158,7 @@ class SweepFolder:
                 for name, plan in self.studies.items()
             },
         }
-        self._version = replace_plan(self.path / MANIFEST, sealed(document, indent=1), self._version)
+        self._version = replace_plan(self.path / MANIFEST, seal_document(document, indent=1), self._version)
 
     # --- places -----------------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class SweepFolder:
             refuse_link(self.path / dataset)
         for dataset in (RUNS, GROUPS, LATENCIES, TRANSACTIONS, RECORDS):
             planned = self._planned_files(dataset)
-            for path in found_in(self.path / dataset, "**/*"):
+            for path in glob_sorted(self.path / dataset, "**/*"):
                 refuse_link(path)
                 if path not in planned and not path.name.startswith(".") and path.is_file():
                     raise OutputError(
@@ -307,7 +307,7 @@ def _read_manifest(path: DatasetPath) -> tuple[dict[str, StudyPlan], str | None,
         written = parse_json(content, name=str(path), bytes_max=DOCUMENT_BYTES_MAX, values_max=DOCUMENT_VALUES_MAX)
         if DIGEST not in written:  # older folders have none
             _refuse_other_versions(path, written)
-        document = unsealed(content)
+        document = unseal_document(content)
         _refuse_other_versions(path, document)
         plans = {checked_name("study", name): _read_study(plan) for name, plan in document["studies"].items()}
         return plans, version, document["format"], document["model_version"]

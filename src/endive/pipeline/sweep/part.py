@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from endive.config import SimulationConfig, parse_config
 from endive.errors import EndiveError, OutputError
-from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA, joined, latency_counts
+from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA, join_counts, latency_counts
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, FileFacts, PartFiles, Record
 from endive.pipeline.dataset.places import DatasetPath, new_file, parquet_bytes, place_errors, write_whole
 from endive.pipeline.dataset.referred_files import config_source
@@ -87,7 +87,7 @@ def simulate_part(
 
 def write_latencies(path: DatasetPath, counts: Sequence[pa.Table]) -> FileFacts:
     """Write the counts of all runs of a part; what the record must know of the file."""
-    content = parquet_bytes(joined(counts), write_page_checksum=True)
+    content = parquet_bytes(join_counts(counts), write_page_checksum=True)
     write_whole(path, content)
     return FileFacts(bytes=len(content), digest=content_digest(content))
 

@@ -31,7 +31,7 @@ from endive.pipeline.spark.session import no_workers
 from endive.pipeline.sweep.gather import gather
 from endive.pipeline.sweep.plan import PlannedStudy, Run, kept_runs, plan_jobs, plan_parts, plan_tasks, txn_s
 from endive.pipeline.sweep.sweep_writer import TASK_SCHEMA
-from endive.pipeline.sweep.work import Progress, watched
+from endive.pipeline.sweep.work import Progress, report_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -190,7 +190,7 @@ def _simulate_missing(
         notes.mkdir(parents=True)
     options = {"study": name, "engine": engine, "notes": str(notes), "staging": str(folder.path / STAGING / own)}
     try:
-        with watched(notes, missing, runs, progress):
+        with report_progress(notes, missing, runs, progress):
             # Spark keeps workers by their environment. A source that it finds by itself lacks what the driver gives to
             # its functions, and does not get those that were woken with the session; one that is registered does.
             if is_local(spark):

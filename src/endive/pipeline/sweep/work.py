@@ -116,7 +116,7 @@ Progress = Callable[[Standing], None]
 
 
 @contextmanager
-def watched(
+def report_progress(
     notes: DatasetPath, parts: Sequence[Part], runs: Mapping[str, Run], progress: Progress | None
 ) -> Iterator[None]:
     """Report to ``progress`` now and then while the block runs, and once at its end."""

@@ -184,7 +184,7 @@ def rule_at(level: float, colour: str) -> Spec:
     return {"data": {"values": [{"level": level}]}, **rule}
 
 
-def faceted(spec: Spec, field_name: str, axis: Axis | None) -> Spec:
+def split_into_panels(spec: Spec, field_name: str, axis: Axis | None) -> Spec:
     """The same in panels, one for each value of an axis; as it is without one."""
     if axis is None:
         return spec

@@ -17,11 +17,11 @@ from endive.report.charts.chart import (
     Omission,
     Spec,
     Variant,
-    faceted,
     layer,
     look_of,
     quantity,
     rule_at,
+    split_into_panels,
     tooltip,
 )
 from endive.report.material import (
@@ -118,7 +118,7 @@ def _curve_variant(material: Material, figure: str, x: Axis) -> Variant:
         offered["detail"] = {"field": "s", "type": "nominal"}
         layers.insert(0, layer("line", offered, **GUIDE))
     label = figure_words(figure)[0] if figure in FRESHNESS else figure_label(figure)  # its axis has its own unit
-    return Variant(label=label, spec=faceted({"layer": layers}, "f", material.layout.panel))
+    return Variant(label=label, spec=split_into_panels({"layer": layers}, "f", material.layout.panel))
 
 
 def curve_layers(
@@ -197,7 +197,7 @@ def _loop_variant(material: Material, figure: str) -> Variant:
     text = {"x": along, "y": up, "text": {"field": "success_label"}, "fill": look_of(material.legend)}
     transform = [*labelled, {"filter": "isValid(datum.success_label)"}]
     layers.append(layer("text", text, transform, align="left", dx=5, dy=shift, fontSize=11, tooltip=None))
-    return Variant(label=figure_label(figure), spec=faceted({"layer": layers}, "f", panel))
+    return Variant(label=figure_label(figure), spec=split_into_panels({"layer": layers}, "f", panel))
 
 
 def _dodge(legend: Legend) -> Spec:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, faceted, layer, make_legend
+from endive.report.charts.chart import Chart, Legend, Omission, Spec, Variant, layer, make_legend, split_into_panels
 from endive.report.charts.curves import curve_layers
 from endive.report.material import Material, figure_channel, figure_columns, with_ends, x_channel, y_channel
 from endive.report.words import KIND_NAMES, figure_label, show
@@ -105,7 +105,7 @@ def _lines_chart(
             floor=0.0 if figure == "success_rate" else None,
             is_missed_marked=dataset != "conflicts",
         )
-        variants.append(Variant(label=figure_label(figure), spec=faceted({"layer": layers}, "s", series)))
+        variants.append(Variant(label=figure_label(figure), spec=split_into_panels({"layer": layers}, "s", series)))
     return Chart(
         id=dataset.replace("_", "-"),
         title=title,

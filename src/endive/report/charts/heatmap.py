@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from endive.report.axes import Axis
-from endive.report.charts.chart import Chart, Omission, Spec, Variant, faceted, layer, quantity, tooltip
+from endive.report.charts.chart import Chart, Omission, Spec, Variant, layer, quantity, split_into_panels, tooltip
 from endive.report.charts.curves import table_columns
 from endive.report.material import Material, ends_text, number_format
 from endive.report.words import figure_label, figure_words
@@ -89,4 +89,4 @@ def _heat_spec(material: Material, figure: str, x: Axis, y: Axis, field: str | N
         layer("text", {**cell, "text": {"field": "cell"}, "stroke": around}, words, **edge),
         layer("text", {**cell, "text": {"field": "cell"}, "fill": within}, words, **text_look),
     ]
-    return faceted({"layer": layers}, field or "", split)
+    return split_into_panels({"layer": layers}, field or "", split)

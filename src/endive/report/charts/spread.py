@@ -15,11 +15,11 @@ from endive.report.charts.chart import (
     Omission,
     Spec,
     Variant,
-    faceted,
     layer,
     look_of,
     make_legend,
     quantity,
+    split_into_panels,
     tooltip,
 )
 from endive.report.material import Material, with_ends
@@ -103,7 +103,7 @@ def attempts(material: Material) -> Chart | Omission:
         alt=f"Histogram of attempts. {_describe_series(material, drawn, _describe_attempts)}",
         dataset="attempts",
         selected=selected,
-        variants=(Variant(label=ENDED, spec=faceted(spec, "s", series)),),
+        variants=(Variant(label=ENDED, spec=split_into_panels(spec, "s", series)),),
         columns=(("bin", "attempts"), ("outcome", "outcome"), ("txns", "txns, all seeds"), ("share", "share")),
         legend=legend,
         facet="s" if series else None,

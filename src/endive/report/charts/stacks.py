@@ -13,11 +13,11 @@ from endive.report.charts.chart import (
     Omission,
     Spec,
     Variant,
-    faceted,
     layer,
     look_of,
     make_legend,
     quantity,
+    split_into_panels,
     tooltip,
 )
 from endive.report.material import Material, x_channel
@@ -165,7 +165,7 @@ def _stack_chart(
             "tooltip": tooltip(*material.whose_tip(x), (legend.field, legend.title, ""), *tip),
         }
         placed: Spec = {"calculate": f"indexof({order}, datum['{legend.field}'])", "as": "place"}
-        split = faceted(layer("bar", encoding, [placed], stroke="var(--paper)", strokeWidth=1), "s", series)
+        split = split_into_panels(layer("bar", encoding, [placed], stroke="var(--paper)", strokeWidth=1), "s", series)
         if stack == "zero" and is_apart:
             split["resolve"] = {"scale": {"y": "independent"}, "axis": {"y": "independent"}}
         variants.append(Variant(label=label, spec=split))
