@@ -36,7 +36,7 @@ quick: $(FOR_TEST) ## the tests for the desk: no Spark, no browser, nothing leng
 
 coverage: $(FOR_CHECK) $(JAVA) ## which lines of src no test runs; the files with most of them first
 	@rm -rf out/coverage && mkdir -p out/coverage
-	@$(RUN)python -m coverage run -m pytest -q -m "not slow and not browser"
+	@$(RUN)python -m coverage run -m pytest -q -m "not slow and not browser" -n $(TEST_WORKERS) --dist loadfile
 	@$(BIN)/python -m coverage combine -q && $(BIN)/python -m coverage report
 
 check: $(FOR_CHECK) ## lint, formatting, types, direction of imports
