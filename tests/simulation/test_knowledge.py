@@ -46,12 +46,15 @@ def test_a_named_catalog_travels_to_the_result():
 
 
 def test_a_server_answers_after_its_latency_and_its_time_of_service():
-    service = {"time": {"distribution": "fixed", "ms": 4.0}}
+    service = {
+        "time": {"distribution": "fixed", "ms": 4.0},
+        "commit_latency": {"distribution": "fixed", "ms": 30.0},
+    }
     catalog = {"type": "service", "latency_ms": 10.0, "service": service}
 
     figures = figures_of_config(parse_config({**RUN, "catalog": catalog}))
 
-    assert {"read": 14.0, "cas": 14.0} == {each.operation: each.mean_ms for each in figures if each.object == "catalog"}
+    assert {"read": 14.0, "cas": 34.0} == {each.operation: each.mean_ms for each in figures if each.object == "catalog"}
 
 
 @pytest.mark.parametrize(
