@@ -1,7 +1,7 @@
 """Draws the pictures of the live page anew: docs/images/explore-*.png, as its guide and the README show them.
 
     python -m tools.make_pictures            all of them
-    python -m tools.make_pictures watch      those named
+    python -m tools.make_pictures curve      those named
 
 Starts ``endive explore``, opens it in a headless browser, waits for the answers and takes the pictures. Needs Debian's
 chromium, or any Chrome, and the package playwright, which ``make check`` installs. ``PICTURES`` says what they show.
@@ -26,8 +26,7 @@ FLAGS: Final = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-ba
 PATIENCE_MS: Final = 300_000
 ANSWERED: Final = "document.getElementById('verdict').dataset.stage === 'done'"
 CURVE_DONE: Final = "document.getElementById('along').dataset.stage === 'done'"
-LANES: Final = "Number(document.getElementById('watch').dataset.lanes) > 0"
-UNSTUCK: Final = ".bar { position: static !important } .lanes { overflow: visible !important }"
+UNSTUCK: Final = ".bar { position: static !important }"
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class Picture:
     part: str  # a selector, or nothing for the window
     width_px: int = 1280
     height_px: int = 860
-    is_dark: bool = False
 
     @property
     def link(self) -> str:
@@ -55,7 +53,6 @@ CLIENTS: Final = "source.writers.arrivals.clients"
 PICTURES: Final = {
     "answer": Picture("questions/nightly_merge", {}, (ANSWERED,), "", height_px=690),
     "curve": Picture(WRITERS, {CLIENTS: "60"}, (ANSWERED, CURVE_DONE), "#along", height_px=1015),
-    "watch": Picture(WRITERS, {CLIENTS: "24"}, (ANSWERED, LANES), "#watch", height_px=775, is_dark=True),
 }
 
 
@@ -92,7 +89,7 @@ def take(browser: Any, address: str, picture: Picture, file: Path) -> None:
     """One picture, once everything on it has come."""
     page = browser.new_page(
         viewport={"width": picture.width_px, "height": picture.height_px},
-        color_scheme="dark" if picture.is_dark else "light",
+        color_scheme="light",
         reduced_motion="reduce",
     )
     page.set_default_timeout(PATIENCE_MS)

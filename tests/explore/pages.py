@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +17,6 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 import uvicorn
 
 from endive.explore.app import make_app
-from endive.explore.finished import Finished
 from endive.explore.serve import bind
 from endive.explore.starting_points import Starts
 
@@ -43,7 +42,7 @@ def link(clients: int = 20, pinned: int | None = None) -> str:
 
 
 @contextmanager
-def serving(starts: Starts, studies: Sequence[Finished] = ()) -> Iterator[Any]:
+def serving(starts: Starts) -> Iterator[Any]:
     """A crew with the address of the server that it works for; few seeds, so that it is quick."""
     bound = bind(0)
     port = bound.getsockname()[1]
@@ -55,7 +54,7 @@ def serving(starts: Starts, studies: Sequence[Finished] = ()) -> Iterator[Any]:
     patch.setattr("endive.explore.curve.SEEDS", (1, 2))
     patch.setattr("endive.explore.curve.LIMIT_SIMULATIONS_MAX", 20)
     patch.setattr("endive.explore.jobs.COMPARE_SEEDS", COMPARE_SEEDS)
-    app = make_app(starts, token=TOKEN, port=port, studies=studies)
+    app = make_app(starts, token=TOKEN, port=port)
     served = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=served.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()

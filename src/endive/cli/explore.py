@@ -20,9 +20,7 @@ NEEDED: Final = ("starlette", "uvicorn", "vl_convert")
 def explore(
     config: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="FILE", help="Configuration, study file or folder of a finished study; without, choose on the page."
-        ),
+        typer.Argument(metavar="FILE", help="Configuration or study file; without one, choose on the page."),
     ] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port, instead of a free one.")] = None,
     is_opened: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
@@ -34,16 +32,14 @@ def explore(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise OutputError(f"endive explore needs {', '.join(missing)}. Install it with: pip install 'endive[explore]'")
-    from endive.explore.finished import finished_in, start_of_point
     from endive.explore.serve import serve
-    from endive.explore.starting_points import Starts, all_starts, is_configuration
+    from endive.explore.starting_points import Starts, all_starts, is_study_folder
 
     if config is not None:
+        if is_study_folder(config):
+            raise OutputError(f"{config} is a finished study. Draw it with: endive report {config}")
         print_note(config)
-    is_study = config is not None and not is_configuration(config)
-    studies = finished_in(config) if config is not None and is_study else ()
-    starts = Starts(all_starts(None if is_study else config), lambda id: start_of_point(studies, id))
-    serve(starts, studies, port=port, is_opened=is_opened, tell=_tell)
+    serve(Starts(all_starts(config)), port=port, is_opened=is_opened, tell=_tell)
 
 
 def _tell(address: str) -> None:

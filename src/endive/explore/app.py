@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict
 from functools import lru_cache
@@ -22,7 +22,6 @@ from endive.errors import ConfigError, EndiveError, IntakeError
 from endive.explore.controls import all_keys, controls_of
 from endive.explore.crew import PATIENT, PROMPT, Crew
 from endive.explore.curve import Along
-from endive.explore.finished import Finished
 from endive.explore.guard import Guard
 from endive.explore.limits import BODY_BYTES_MAX, DURATION_MS_MAX, SOURCES_MAX, TABLES_MAX, TXNS_MAX
 from endive.explore.page_question import Question, problems_by_key, read_question, reproduction_of
@@ -43,10 +42,8 @@ LIMITS: Final = (
 )
 
 
-def make_app(
-    starts: Starts, *, token: str, port: int, studies: Sequence[Finished] = (), patient: int | None = None
-) -> Starlette:
-    """The application; workers live as long as it does."""
+def make_app(starts: Starts, *, token: str, port: int, patient: int | None = None) -> Starlette:
+    """Return the application; workers live as long as it does."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -63,10 +60,7 @@ def make_app(
         Route("/api/open", _open, methods=["POST"]),
         Route("/api/ask", _ask, methods=["POST"]),
         Route("/api/curve", _curve, methods=["POST"]),
-        Route("/api/watch", _watch, methods=["POST"]),
         Route("/api/compare", _compare, methods=["POST"]),
-        Route("/api/report", _report, methods=["POST"]),
-        Route("/api/study", _study, methods=["POST"]),
         Route("/{name}", _asset),
     ]
     app = Starlette(
@@ -76,7 +70,6 @@ def make_app(
         exception_handlers={EndiveError: _refuse},
     )
     app.state.starts = starts
-    app.state.studies = {study.study.name: study for study in studies}
     return app
 
 
@@ -129,12 +122,10 @@ def _stream(request: Request, *jobs: tuple[str, str, Any]) -> StreamingResponse:
 
 async def _starts(request: Request) -> Response:
     starts: Starts = request.app.state.starts
-    studies: Mapping[str, Finished] = request.app.state.studies
     return JSONResponse(
         {
             "version": __version__,
             "starts": [start.label for start in starts.listed.values()],
-            "studies": [study.label() for study in studies.values()],
             "keys": all_keys(),
             "limits": LIMITS,
             "chart_config": CONFIG,
@@ -169,33 +160,12 @@ async def _curve(request: Request) -> Response:
     return _stream(request, (PATIENT, "curve", await _along(request)))
 
 
-async def _report(request: Request) -> Response:
-    return _stream(request, (PATIENT, "report", await _along(request)))
-
-
-async def _watch(request: Request) -> Response:
-    return _stream(request, (PATIENT, "watch", (await _question(request)).base()))
-
-
 async def _compare(request: Request) -> Response:
     body = await _body(request)
     if not isinstance(body, dict) or not {"a", "b"} <= body.keys():
         raise ConfigError("A comparison needs two questions, a and b.")
     pinned, now = (read_question(body[side], request.app.state.starts).base() for side in ("a", "b"))
     return _stream(request, (PATIENT, "compare", (pinned, now)))
-
-
-async def _study(request: Request) -> Response:
-    """The charts of a finished study, with axes as asked."""
-    body = await _body(request)
-    name = body.get("study") if isinstance(body, dict) else None
-    study = request.app.state.studies.get(name) if isinstance(name, str) else None
-    if study is None:
-        raise ConfigError("There is no such study. Start endive explore with the folder of one.")
-    roles, chosen = body.get("roles", {}), body.get("selection", {})
-    if not isinstance(roles, dict) or not isinstance(chosen, dict):
-        raise ConfigError("roles and selection are objects.")
-    return JSONResponse(await asyncio.to_thread(study.charts, roles, chosen))
 
 
 async def _along(request: Request) -> Along:

@@ -3,7 +3,7 @@ and where a limit was found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -79,10 +79,8 @@ def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, An
     }
 
 
-def chart_event(chart: Chart, material: Material, selection: Mapping[str, str] | None = None) -> dict[str, Any]:
+def chart_event(chart: Chart, material: Material) -> dict[str, Any]:
     """One chart: what it shows, how to read it, and everything needed to draw it."""
-    chosen = {**material.selection, **(selection or {})}
-    material.selection.update({key: chosen[key] for key in chart.selected})
     rows = material.rows(chart.dataset, chart.selected)
     return {
         "id": chart.id,

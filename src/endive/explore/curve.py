@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from endive import __version__
 from endive.answers.limit import Limit, find_limit
 from endive.answers.variation import Base
 from endive.errors import ConfigError, ObjectiveError
-from endive.explore.charts import ALONG, XMark, section_event, with_marks
+from endive.explore.charts import XMark, section_event
 from endive.explore.limits import refuse_beyond_limits
 from endive.explore.live_study import LiveStudy
 from endive.explore.runs import Events, IsCancelled, LateError, Watched, shorten
-from endive.report.page import render
-from endive.report.report import Report, Section
-from endive.results.provenance import MODEL_VERSION
+from endive.report.report import Section
 
 FACTORS: Final = (1.0, 2.0, 0.5, 4.0, 0.25, 8.0, 0.125)  # of today's value, in the order they are tried
 STEPS: Final = (1, 2, -1, 3, -2, 4, -3)  # of a small whole number, added to it
@@ -25,10 +22,6 @@ SEEDS: Final = (1, 2, 4)
 TXNS_MAX: Final = 30_000.0  # of one simulation
 SECONDS_MAX: Final = 45.0
 LIMIT_SEEDS_MAX: Final = 6
-NOTE: Final = (
-    "Made by endive explore. Figures are of all txns of all seeds together; intervals come from how seeds differ, so "
-    "one seed has none."
-)
 LIMIT_SIMULATIONS_MAX: Final = 160  # those of the curve included
 NO_TIME: Final = (
     "The search for the limit was stopped to leave time for other questions. On the command line: endive limit"
@@ -79,15 +72,6 @@ def curve(asked: Along, is_cancelled: IsCancelled) -> Events:
     """Charts after each round of seeds, then with the limit."""
     for progress in follow_curve(asked, is_cancelled):
         yield _event(asked, progress)
-
-
-def report(asked: Along, is_cancelled: IsCancelled) -> Events:
-    """The same, as one page that needs nothing but itself."""
-    progress = None
-    for progress in follow_curve(asked, is_cancelled):
-        yield {"type": "progress", "seeds": progress.seeds}
-    assert progress is not None
-    yield {"type": "report", "html": render(_report(progress))}
 
 
 def follow_curve(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
@@ -157,18 +141,3 @@ def _event(asked: Along, progress: Progress) -> dict[str, Any]:
         "note": " ".join([progress.note, *(limit.notes if limit else ())]).strip(),
         **section_event(section, progress.marks(section) if x else ()),
     }
-
-
-def _report(progress: Progress) -> Report:
-    section = progress.study.section()
-    marks = progress.marks(section) if section.material.layout.x else ()
-    charts = tuple(with_marks(chart, marks) if chart.id in ALONG else chart for chart in section.charts)
-    found = progress.note or (progress.limit.sentence if progress.limit else "")
-    return Report(
-        title=progress.study.title,
-        notes=(NOTE, found) if found and section.material.layout.x else (NOTE,),
-        sections=(replace(section, charts=charts),),
-        comparison=None,
-        model_version=MODEL_VERSION,
-        version=__version__,
-    )

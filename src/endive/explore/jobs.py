@@ -1,4 +1,4 @@
-"""What worker processes are asked: a first answer, a better one, a curve, a comparison, a stretch of a run, a report.
+"""The jobs of worker processes: a first answer, a better one, a curve, a comparison.
 
 Each asks between two simulations whether it is still wanted.
 """
@@ -16,10 +16,9 @@ from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.config.slo import objective_of
-from endive.explore.curve import curve, report
+from endive.explore.curve import curve
 from endive.explore.figures import answer_event
 from endive.explore.runs import Events, IsCancelled, Watched, shorten
-from endive.explore.watch import watch
 from endive.objectives.verdict_text import figure_text
 
 FIRST_TXNS: Final = 4_000  # of a first answer's only run
@@ -98,4 +97,4 @@ def _show(value: object) -> str:
     return "not given" if value is None else str(value)
 
 
-JOBS: Final[Mapping[str, Job]] = {job.__name__: job for job in (first, refine, curve, compare, watch, report)}
+JOBS: Final[Mapping[str, Job]] = {job.__name__: job for job in (first, refine, curve, compare)}

@@ -25,7 +25,7 @@ TABLES_MAX: Final = 1_000
 SOURCES_MAX: Final = 20
 CHANGES_MAX: Final = 200
 BODY_BYTES_MAX: Final = 65_536
-INSTEAD: Final = "The page has this limit; on the command line there is none: download the TOML and use endive run."
+INSTEAD: Final = "The page has this limit; on the command line there is none: copy the file and use endive run."
 PATH_KEYS: Final = ("path", "output_path")
 
 

@@ -22,7 +22,7 @@ from endive.explore.starting_points import Start, Starts
 
 KEY_CHARACTERS_MAX: Final = 200
 VALUE_CHARACTERS_MAX: Final = 4_000
-FILE: Final = "explored.toml"  # what the download is called
+FILE: Final = "explored.toml"  # the name of the copied file in the command
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def reproduction_of(question: Question, base: Base) -> dict[str, Any]:
 
 
 def _command(question: Question, digest: str) -> str:
-    """With the file the server was started with if that gives the same, else with the download."""
+    """With the file the server was started with if that gives the same, else with the copied file."""
     file, sets = question.start.file, [f"{key}={_setting(value)}" for key, value in question.values.items()]
     if file is not None and not question.left_out:
         try:

@@ -6,7 +6,7 @@ import secrets
 import signal
 import socket
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import uvicorn
@@ -14,7 +14,6 @@ import uvicorn
 from endive.errors import OutputError
 from endive.explore.app import make_app
 from endive.explore.crew import start_forkserver
-from endive.explore.finished import Finished
 from endive.explore.starting_points import Starts
 
 HOST: Final = "127.0.0.1"
@@ -23,15 +22,13 @@ TOKEN_BYTES: Final = 16
 ENDING_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is unknown to Windows
 
 
-def serve(
-    starts: Starts, studies: Sequence[Finished], *, port: int | None, is_opened: bool, tell: Callable[[str], None]
-) -> None:
+def serve(starts: Starts, *, port: int | None, is_opened: bool, tell: Callable[[str], None]) -> None:
     """Serve the page until interrupted; ``tell`` hears its address."""
     bound = bind(port)
     number = bound.getsockname()[1]
     token = secrets.token_urlsafe(TOKEN_BYTES)
     address = f"http://{HOST}:{number}/{token}/"
-    app = make_app(starts, token=token, port=number, studies=studies)
+    app = make_app(starts, token=token, port=number)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
     )

@@ -7,7 +7,7 @@ Each document is brought into the form that controls change: recipes spelt out, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -47,14 +47,13 @@ class Start:
 
 @dataclass(frozen=True)
 class Starts:
-    """Every start by its id: those of the list, and others that are made when somebody asks for them."""
+    """Every start by its id."""
 
     listed: Mapping[str, Start]
-    made: Callable[[str], Start | None] = lambda _: None
 
     def get(self, id: str) -> Start | None:
-        """The start with an id."""
-        return self.listed.get(id) or self.made(id)
+        """Return the start with an id."""
+        return self.listed.get(id)
 
 
 def all_starts(file: Path | None) -> dict[str, Start]:
@@ -82,14 +81,9 @@ def start_of(path: Path, *, group: str, prefix: str = "file/") -> Start:
     return Start(f"{prefix}{file.stem}", title, group, about, _base(document, str(file)), name)
 
 
-def is_configuration(path: Path) -> bool:
-    """Whether a path is that of a file, or of a folder that ``endive observe`` wrote; else it is a finished study."""
-    return configuration_file(path) != path or not path.is_dir()
-
-
-def start_from(document: Mapping[str, Any], *, id: str, title: str, group: str) -> Start:
-    """A configuration that no file of its own holds."""
-    return Start(id, title, group, "", _base(document), None)
+def is_study_folder(path: Path) -> bool:
+    """Return whether a path is a folder other than one that ``endive observe`` wrote."""
+    return path.is_dir() and configuration_file(path) == path
 
 
 def _headline(file: Path) -> tuple[str, str]:

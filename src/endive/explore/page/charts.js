@@ -1,7 +1,6 @@
 // Draws the report's charts from the specifications and rows that the server sends.
 import { element } from "./ask.js";
 
-const MARKS = ["symbol", "rect", "arc"]; // each stands for one point of a study; a line stands for many
 const ERRORS = 1; // of Vega's levels: it also warns of a layer without rows, which is no mistake
 let config = {};
 let loading = null; // Vega, once something is to be drawn
@@ -25,11 +24,10 @@ function sized(chart, spec, width) {
   return { ...spec, columns, spec: { ...spec.spec, width: Math.max(90, Math.floor(width / columns) - 82), height: 200 } };
 }
 
-// The charts of one part of the page; onPoint hears which row was clicked.
+// The charts of one part of the page.
 export class Board {
-  constructor(box, onPoint = null) {
+  constructor(box) {
     this.box = box;
-    this.onPoint = onPoint;
     this.figures = new Map(); // id -> what is on screen
     this.queue = Promise.resolve();
     this.drawn = 0;
@@ -99,7 +97,6 @@ export class Board {
     if (figure.chart !== chart) { made.finalize(); return; } // something newer has come
     plot.replaceChildren(holder);
     for (const svg of plot.querySelectorAll("svg")) { svg.setAttribute("aria-hidden", "true"); svg.removeAttribute("tabindex"); }
-    if (this.onPoint) made.view.addEventListener("click", (event, item) => { if (item?.datum && "a0" in item.datum && MARKS.includes(item.mark.marktype)) this.onPoint(item.datum); });
     figure.made?.finalize();
     figure.made = made;
     figure.width = width;

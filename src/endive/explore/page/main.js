@@ -5,9 +5,7 @@ import { Board, setConfig } from "./charts.js";
 import { labelOf, showControls, showProblems, variedKeys, wireSearch } from "./controls.js";
 import { showComparing, showComparison, wireCompare } from "./compare.js";
 import { forgetAnswered, keepAnswered, question, readLink, state } from "./state.js";
-import { wireStudy } from "./study.js";
 import { showTaken, wireTake } from "./take.js";
-import { showWatch } from "./watch.js";
 
 const MOVE_MS = 25;
 let known = null; // what /api/starts says
@@ -49,7 +47,7 @@ const placed = (problems) => problems.map((problem) => (typeof problem === "stri
 function afterFirst(asked, signal) {
   const parts = [postJson("api/open", asked, signal).then(showTaken).catch(() => {}), askCurve(asked, signal)];
   if (state.pin) { showComparing(); parts.push(ask("api/compare", { a: state.pin, b: asked }, signal, showComparison)); }
-  return [...parts, ask("api/watch", asked, signal, showWatch)];
+  return parts;
 }
 
 // Ends when the last curve is drawn.
@@ -117,7 +115,6 @@ async function begin() {
   byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("vary").addEventListener("change", () => { state.vary = byId("vary").value; askAll(); });
-  byId("watch-now").addEventListener("click", () => ask("api/watch", question(false), current.signal, showWatch));
   known = await getJson("api/starts");
   setConfig(known.chart_config);
   byId("limits").textContent = known.limits;
@@ -126,7 +123,6 @@ async function begin() {
   wireSearch();
   wireCompare(askAll);
   wireTake();
-  await wireStudy(known.studies, (id) => { open(id, {}, null).then(() => byId("verdict").scrollIntoView({ block: "start" })); });
   await openLink();
   addEventListener("hashchange", openLink);
 }
@@ -134,8 +130,7 @@ async function begin() {
 async function openLink() {
   const link = readLink();
   state.pin = link.pin;
-  const isKnown = known.starts.some((one) => one.id === link.start) || /^point\//.test(link.start || "");
-  const start = isKnown ? link.start : known.studies[0]?.points[0]?.id ?? known.starts[0].id;
+  const start = known.starts.some((one) => one.id === link.start) ? link.start : known.starts[0].id;
   await open(start, start === link.start ? link.changes : {}, link.vary);
 }
 
