@@ -28,6 +28,7 @@ NEVER_COMPILED: Final = (
     "observation",
     "pipeline",
     "report",
+    "tables",
     "verification",
 )
 CACHE_FOLDER_VARIABLE: Final = "ENDIVE_CACHE_DIR"

@@ -14,7 +14,7 @@ from endive.config.slo import names_of
 from endive.config.unsaid import reading_unsaid
 from endive.explore.figures import answer_event
 from endive.objectives import parse_objective
-from endive.pipeline.analysis.warning_table import assumption_rows
+from endive.tables.warning_table import assumption_rows
 
 FILES = "How many data files merge touches is not said"
 READING = "What merge reads is not said"

@@ -12,7 +12,7 @@ import endive
 from endive.config import load_simulation_config
 from endive.config.study import Study, SweepPoint, load_study
 from endive.config.unsaid import overlap_unsaid, reading_unsaid
-from endive.pipeline.dataset.figure_columns import FIGURES
+from endive.tables.figure_columns import FIGURES
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 QUESTIONS = (

@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from endive.pipeline.analysis.count_tables import OUTCOMES, TIMELINE, slot_tables
 from endive.pipeline.analysis.open_dataset import TRANSACTION_COLUMNS
-from endive.pipeline.analysis.txn_counts import Labels, count_slots, count_txns, numbered_runs, run_windows, with_bounds
+from endive.pipeline.analysis.txn_counts import Labels, count_slots, count_txns, numbered_runs, with_bounds
 from endive.results import TRANSACTION_SCHEMA
+from endive.tables.run_counts import run_windows
 
 POINT = 3
 LABELS = Labels(("validated_overwrite", "fast_append"), ("b", "a"))

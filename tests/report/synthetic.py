@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from endive.objectives.student import student_t
 from endive.pipeline.analysis.analysis_folder import write_analysis
-from endive.pipeline.analysis.warning_table import WARNING_SCHEMA
 from endive.report.report import Section, make_report
 from endive.results.schema import PHASES
+from endive.tables.warning_table import WARNING_SCHEMA
 
 Row = dict[str, Any]
 

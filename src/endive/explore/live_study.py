@@ -19,11 +19,11 @@ from endive.config import SimulationConfig
 from endive.config.slo import names_of, objective_of
 from endive.objectives import DEFAULT_OBJECTIVE, FIELDS, Subject, field_at
 from endive.objectives.names import ALL, KIND, SOURCE
-from endive.pipeline.analysis.verdicts import VERDICTS, figure_row, group_of, group_verdicts
 from endive.report.price import prices_of
 from endive.report.reading import Row, Study
 from endive.report.report import Section, make_section
 from endive.results.provenance import MODEL_VERSION
+from endive.tables.verdicts import VERDICTS, figure_row, group_of, group_verdicts
 
 FIGURES: Final = {
     "success_rate": "success_rate",

@@ -5,7 +5,7 @@ a run is the unit: every interval comes from how runs differ, and one run has no
 formulas, says what they assume and where they stop covering; docs/validation/coverage.md how often they hold the truth.
 
 What stands here is used wherever a figure is shown with its doubt. What a run contributes to a figure is said in
-``endive.answers.estimates`` and, for the tables of a study, in ``endive.pipeline.analysis.across_seeds``.
+``endive.answers.estimates`` and, for the tables of a study, in ``endive.tables.across_seeds``.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from endive.objectives.names import ALL as WHOLE_RUN
 from endive.objectives.names import TABLE
 from endive.objectives.tree import Comparison, Constant, Junction, comparisons
 from endive.objectives.verdict_text import estimate_text
-from endive.pipeline.analysis.verdicts import PointFigures, group_of
 from endive.report.reading import Study
 from endive.report.words import KIND_NAMES, percent
+from endive.tables.verdicts import PointFigures, group_of
 from endive.vocabulary import REASONS
 
 ALL: Final = ("all", "all")

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from endive.pipeline.analysis.breakdown import drift
 from endive.results import schema as s
+from endive.tables.breakdown import drift
 
 STATISTICS = {"mean": "", "stddev": "_stddev", "ci95_low": "_ci95_low", "ci95_high": "_ci95_high"}
 

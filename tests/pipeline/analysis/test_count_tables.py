@@ -3,7 +3,7 @@
 import pytest
 from tests.pipeline.counted_txns import counted
 
-from endive.pipeline.analysis.count_tables import OUTCOME_SUMS, TIMELINE_SUMS
+from endive.tables.run_counts import OUTCOME_SUMS, TIMELINE_SUMS
 
 pytestmark = pytest.mark.spark
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from endive.pipeline.analysis.histograms import SHARES, latency_histogram, pooled_counts, pooled_percentiles
 from endive.results.latency_grid import bin_high_us, bin_low_us, count_bins
+from endive.tables.histograms import SHARES, latency_histogram, pooled_counts, pooled_percentiles
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import endive
-from endive.pipeline.analysis.scopes import EXTRA_FIGURES
-from endive.pipeline.dataset.figure_columns import FIGURES, figures_of
+from endive.tables.figure_columns import FIGURES, figures_of
+from endive.tables.scopes import EXTRA_FIGURES
 
 
 def told_by_sweep(swept, dataset, study):

@@ -9,7 +9,7 @@ from tests.pipeline.counted_txns import counted, run_table
 
 from endive.objectives.intervals import score_ends
 from endive.objectives.student import student_t
-from endive.pipeline.analysis.rates_over_time import rates_over_time
+from endive.tables.rates_over_time import rates_over_time
 
 pytestmark = pytest.mark.spark
 

@@ -4,14 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from endive.pipeline.analysis.txn_counts import (
-    largest_count,
-    place_of_count,
-    place_of_count_sql,
-    run_windows,
-    smallest_count,
-    with_window,
-)
+from endive.pipeline.analysis.txn_counts import place_of_count_sql, with_window
+from endive.tables.run_counts import largest_count, place_of_count, run_windows, smallest_count
 
 TXNS = (
     "study string, run_id string, status string, submit_ms double, end_ms double, reason string, in_flight_stage string"

@@ -100,7 +100,7 @@ def analysis_dict(found: Analysis) -> dict[str, Any]:
 
 
 def _csv(found: Analysis, table: str) -> str:
-    from endive.pipeline.analysis.table_files import to_csv
+    from endive.tables.table_files import to_csv
 
     if table not in found.tables:
         raise ConfigError(f"--table {table}: this analysis has none, because no txns were kept. Sweep with --detail.")

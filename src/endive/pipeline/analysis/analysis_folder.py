@@ -20,13 +20,13 @@ import pyarrow as pa
 
 from endive.errors import IntakeError, OutputError
 from endive.intake import parse_json
-from endive.pipeline.analysis.table_files import to_csv, to_markdown, to_parquet, unit_of
 from endive.pipeline.dataset.check import ANALYSIS, INDEX
 from endive.pipeline.dataset.places import DatasetPath, place_errors
 from endive.pipeline.dataset.seal import DOCUMENT_BYTES_MAX, content_digest, read_document, seal_document
 from endive.pipeline.dataset.store_path import StorePath
 from endive.results import MODEL_VERSION, package_version
 from endive.results.writer import first_of, hold_folder, is_abandoned
+from endive.tables.table_files import to_csv, to_markdown, to_parquet, unit_of
 
 FORMAT: Final = 2
 FORMATS: Final = ("parquet", "csv", "md")

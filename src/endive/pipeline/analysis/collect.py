@@ -13,26 +13,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from endive.objectives import Objective
-from endive.pipeline.analysis.across_seeds import figures_across_seeds
-from endive.pipeline.analysis.breakdown import configuration_table, configurations, conflicts, drift, phases, requests
 from endive.pipeline.analysis.count_tables import LATENCIES, OUTCOMES, TIMELINE, collect_counts
-from endive.pipeline.analysis.histograms import (
+from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
+from endive.results import schema as s
+from endive.tables.across_seeds import figures_across_seeds
+from endive.tables.breakdown import configuration_table, configurations, conflicts, drift, phases, requests
+from endive.tables.figure_columns import FIGURES, WINDOW
+from endive.tables.histograms import (
     attempts_histogram,
     convoy,
     latency_histogram,
     pooled_counts,
     pooled_percentiles,
 )
-from endive.pipeline.analysis.load_axis import LoadAxis
-from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
-from endive.pipeline.analysis.rates_over_time import rates_over_time
-from endive.pipeline.analysis.scopes import ALL, EXTRA_FIGURES, MEASURED, OPERATION, RUN, SOURCE, figures_by_scope
-from endive.pipeline.analysis.sustained import find_sustained
-from endive.pipeline.analysis.table_files import unit_of
-from endive.pipeline.analysis.verdicts import Place, verdicts
-from endive.pipeline.analysis.warning_table import assumption_rows, warnings
-from endive.pipeline.dataset.figure_columns import FIGURES, WINDOW
-from endive.results import schema as s
+from endive.tables.load_axis import LoadAxis
+from endive.tables.rates_over_time import rates_over_time
+from endive.tables.scopes import ALL, EXTRA_FIGURES, MEASURED, OPERATION, RUN, SOURCE, figures_by_scope
+from endive.tables.sustained import find_sustained
+from endive.tables.table_files import unit_of
+from endive.tables.verdicts import Place, verdicts
+from endive.tables.warning_table import assumption_rows, warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import Dataset
 from endive.pipeline.analysis.run_figures import RUN_SUMS, refuse_other_figures
-from endive.pipeline.analysis.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE, by_scope, sum_by, with_columns
 from endive.pipeline.analysis.txn_counts import (
     ABORTED,
     BEHIND_PLACES,
@@ -28,7 +27,6 @@ from endive.pipeline.analysis.txn_counts import (
     SEED,
     SLOT_SUMS,
     STATUSES,
-    TRY_SUMS,
     WHOLE,
     Labels,
     Slots,
@@ -36,22 +34,18 @@ from endive.pipeline.analysis.txn_counts import (
     count_slots,
     count_txns,
     numbered_runs,
-    run_windows,
     slots_of,
-    smallest_count,
     with_bounds,
 )
-from endive.pipeline.analysis.verdicts import study_names
 from endive.pipeline.dataset.latency_counts import COMMIT, TOTAL
 from endive.pipeline.spark.session import AGGREGATIONS, job_named
+from endive.tables.run_counts import OUTCOME_KEYS, OUTCOME_SUMS, TIME_SUMS, run_windows, smallest_count
+from endive.tables.scopes import ALL, OPERATION, POINT, POINT_GROUP, SOURCE, by_scope, sum_by, with_columns
+from endive.tables.verdicts import study_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-TIME_SUMS: Final = ("submitted", "committed", "aborted", "latency_us", "latency_txns")
-TIMELINE_SUMS: Final = (*TIME_SUMS, "committed_squared")
-OUTCOME_KEYS: Final = ("kind", "source", "is_committed", "attempts_low", "n_behind_low")
-OUTCOME_SUMS: Final = ("txns", *TRY_SUMS, "commit_us")
 RUN_KEYS: Final = (*SEED, "kind", "source")
 
 TIMELINE: Final = "timeline"

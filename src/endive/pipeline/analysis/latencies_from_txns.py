@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as sf
 
-from endive.pipeline.analysis.scopes import ALL, OPERATION, RUN, RUN_GROUP, SOURCE
 from endive.pipeline.analysis.txn_counts import us
 from endive.results.latency_grid import BITS
+from endive.tables.scopes import ALL, OPERATION, RUN, RUN_GROUP, SOURCE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -23,7 +23,6 @@ from endive.errors import OutputError
 from endive.intake import parse_json, refused_as
 from endive.pipeline.dataset.dataset_names import is_axis_name
 from endive.pipeline.dataset.dataset_table import TXNS, axes_of, count_kept_txns, join_studies, read_small
-from endive.pipeline.dataset.figure_columns import FIGURES, WINDOW, with_known_requests
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS
 from endive.pipeline.dataset.places import DatasetPath, place_of, spark_options, spark_path
@@ -31,6 +30,7 @@ from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_p
 from endive.pipeline.dataset.sweep_folder import FORMAT, GROUPS, RUNS, STUDIES, SweepFolder
 from endive.results import TRANSACTION_SCHEMA
 from endive.results import schema as s
+from endive.tables.figure_columns import FIGURES, WINDOW, with_known_requests
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

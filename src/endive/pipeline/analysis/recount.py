@@ -25,17 +25,17 @@ from endive.pipeline.analysis.latencies_from_txns import (
     find_brackets,
 )
 from endive.pipeline.analysis.open_dataset import COUNTED, Dataset
-from endive.pipeline.analysis.scopes import ALL, RUN, RUN_GROUP, figures_by_scope
 from endive.pipeline.analysis.txn_counts import (
     COMMITTED,
     PHASE_SUMS,
     STAGES,
     count_figures,
-    run_windows,
     with_window,
 )
-from endive.pipeline.dataset.figure_columns import FIGURES, OF_DATA
 from endive.results import schema as s
+from endive.tables.figure_columns import FIGURES, OF_DATA
+from endive.tables.run_counts import run_windows
+from endive.tables.scopes import ALL, RUN, RUN_GROUP, figures_by_scope
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -16,17 +16,17 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
-from endive.pipeline.analysis.across_seeds import METHOD
 from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
-from endive.pipeline.analysis.load_axis import LoadAxis, find_load_axis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
-from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, study_names
-from endive.pipeline.analysis.warning_table import first_configuration
 from endive.pipeline.dataset.check import ANALYSIS
 from endive.pipeline.dataset.dataset_table import count_kept_txns, damage_error, read_runs
 from endive.pipeline.dataset.places import DatasetPath
 from endive.pipeline.dataset.sweep_folder import SweepFolder
 from endive.pipeline.spark.session import LONG_JOBS, PYTHON_JOBS, first_line, no_workers
+from endive.tables.across_seeds import METHOD
+from endive.tables.load_axis import LoadAxis, find_load_axis
+from endive.tables.verdicts import objective_texts, point_objectives, study_names
+from endive.tables.warning_table import first_configuration
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,7 +91,7 @@ def analyze(
     checked. Raises EndiveError; the data is never touched.
     """
     from endive.pipeline.analysis.collect import make_tables
-    from endive.pipeline.analysis.rates_over_time import BINS_DEFAULT, BINS_MAX
+    from endive.tables.rates_over_time import BINS_DEFAULT, BINS_MAX
 
     bins = BINS_DEFAULT if bins is None else bins
     if not 1 <= bins <= BINS_MAX:
@@ -126,7 +126,7 @@ def session_settings(path: str | DatasetPath, master: str | None) -> dict[str, s
 def explain(path: str | DatasetPath, session: SessionMaker, *, bins: int | None = None) -> str:
     """The physical plan of the analysis of a folder: what Spark scans, joins, exchanges and aggregates."""
     from endive.pipeline.analysis.count_tables import explain_counts
-    from endive.pipeline.analysis.rates_over_time import BINS_DEFAULT
+    from endive.tables.rates_over_time import BINS_DEFAULT
 
     dataset = open_dataset(path)
     spark = session()
@@ -215,7 +215,7 @@ def _study_facts(dataset: Dataset, name: str, load: LoadAxis, configurations: pa
         "load_axis": load.key,
         "series": list(load.series),
         "points": len(load.placed),
-        "simulated": first_configuration(dataset, name),
+        "simulated": first_configuration(dataset.runs, dataset.configs, name),
         "seeds_min": min(seeds, default=0),
         "seeds_max": max(seeds, default=0),
         "runs": len(runs),

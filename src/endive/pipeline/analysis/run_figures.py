@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from endive.errors import OutputError
 from endive.pipeline.analysis.open_dataset import Dataset
-from endive.pipeline.analysis.scopes import GROUP, RUN, RUN_GROUP, by_scope, figures_by_scope, ratio, txns_ended
+from endive.tables.scopes import GROUP, RUN, RUN_GROUP, by_scope, figures_by_scope, ratio, txns_ended
 
 RUN_SUMS: Final = ("window_submitted", "window_committed", "window_aborted", "commits_in_window", "window_commit_us")
 

@@ -12,17 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from endive.pipeline.analysis.open_dataset import COUNTED
-from endive.pipeline.analysis.scopes import POINT
 from endive.results import schema as s
-from endive.results.latency_grid import bit_lengths
-from endive.results.schema import Ints
+from endive.tables.run_counts import BOUNDS, EXACT_BELOW, TRY_SUMS
+from endive.tables.scopes import POINT
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -33,40 +32,15 @@ COMMITTED: Final = "committed"
 ABORTED: Final = "aborted"
 STATUSES: Final = (COMMITTED, ABORTED, "in_flight")
 STAGES: Final = ("executing", "committing")  # outcomes of txns that were in flight when their run ended
-NO_HISTORY: Final = -1  # in the place of n_behind, of txns that read none
-EXACT_BELOW: Final = 4  # bins of attempts and n_behind: one per value, then two to an octave (4-5, 6-7, 8-11, ...)
-TRY_SUMS: Final = ("attempts", "n_behind", "history_lists", "phase_history_us")
 GROUP_SUMS: Final = ("txns", "commit_us", *TRY_SUMS)
 SLOT_SUMS: Final = (*GROUP_SUMS, "squared")
 WHOLE: Final = -1  # label of all kinds and sources; below it each kind, then each source
 PHASE_SUMS: Final = tuple(f"phase_{phase}_us" for phase in s.PHASES)
 
-BOUNDS: Final = ("duration_us", "window_start_us", "window_end_us")
-_WINDOW_SCHEMA: Final = pa.schema(
-    [
-        ("run", pa.int32()),
-        ("study", pa.string()),
-        ("point", pa.int32()),
-        ("seed", pa.int64()),
-        ("run_id", pa.string()),
-        *((name, pa.int64()) for name in BOUNDS),
-    ]
-)
-
 
 def us(column_ms: str) -> str:
     """Milliseconds as the whole microseconds they were made from; null stays null."""
     return f"cast({column_ms} * 1000.0D + 0.5D as bigint)"
-
-
-def run_windows(runs: pa.Table) -> pa.Table:
-    """Every run that ended, under a number, with its bounds in microseconds: what a txn has to know of its run."""
-    ended = runs.filter(pc.equal(runs["status"], "ok"))
-    columns: dict[str, Any] = {name: ended[name] for name in ("study", "point", "seed", "run_id")}
-    columns["run"] = np.arange(ended.num_rows)
-    for name in BOUNDS:
-        columns[name] = (ended[f"{name.removesuffix('_us')}_ms"].to_numpy() * 1000.0 + 0.5).astype(np.int64)
-    return pa.table({name: columns[name] for name in _WINDOW_SCHEMA.names}).cast(_WINDOW_SCHEMA)
 
 
 def _is_inside(column_us: str) -> str:
@@ -295,25 +269,8 @@ TERMS: Final[Mapping[str, str]] = _terms()
 # ---- bins of counts ------------------------------------------------------------------------------------
 
 
-def place_of_count(counts: Ints) -> Ints:
-    """The number of the bin in which each count lies; counts are not negative and below 2**53."""
-    lengths = bit_lengths(counts)
-    upper_half = (counts >> np.maximum(lengths - 2, 0)) & 1
-    return np.where(counts < EXACT_BELOW, counts, 2 * (lengths - 1) + upper_half)
-
-
-def smallest_count(places: Ints) -> Ints:
-    """The smallest count of each bin."""
-    return np.where(places < EXACT_BELOW, places, (2 + places % 2) << np.maximum(places // 2 - 1, 0))
-
-
 def place_of_count_sql(count: str) -> str:
     """``place_of_count`` of a count below 2**40, in SQL: half a count more keeps its logarithm off whole numbers."""
     octave = f"cast(log2({count} + 0.5D) as int)"
     upper_half = f"(shiftright(cast({count} as bigint), {octave} - 1) & 1L)"
     return f"if({count} < {EXACT_BELOW}, cast({count} as bigint), 2L * {octave} + {upper_half})"
-
-
-def largest_count(smallest: Ints) -> Ints:
-    """The largest count of the bin that begins at each of ``smallest``."""
-    return smallest_count(place_of_count(smallest) + 1) - 1

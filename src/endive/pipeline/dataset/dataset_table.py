@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 
 from endive.config.printable import CONTROL_CHARACTERS, REPLACEMENT
 from endive.errors import ConfigError, EngineError, OutputError
-from endive.pipeline.dataset.figure_columns import RESERVED
 from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA
 from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, PartFiles
 from endive.pipeline.dataset.places import DatasetPath, parquet_file, spark_options, spark_path
 from endive.pipeline.dataset.sweep_folder import RUNS, SweepFolder
 from endive.pipeline.spark.session import AGGREGATIONS, first_line, job_named
 from endive.results import TRANSACTION_SCHEMA
+from endive.tables.figure_columns import RESERVED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from endive.pipeline.dataset.figure_columns import GROUP_SCHEMA, figures_of, run_schema, window_of
 from endive.pipeline.dataset.places import parquet_bytes, write_whole
 from endive.pipeline.dataset.sweep_folder import GROUPS, RUNS, SweepFolder
 from endive.pipeline.sweep.plan import Run, axis_values
 from endive.results import MODEL_VERSION
+from endive.tables.figure_columns import GROUP_SCHEMA, figures_of, run_schema, window_of
 
 Record = Mapping[str, Any]
 

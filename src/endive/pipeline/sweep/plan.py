@@ -21,10 +21,10 @@ import pyarrow as pa
 from endive.config.study import Study, run_identity
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError
-from endive.pipeline.dataset.figure_columns import FIGURES, RESERVED
 from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS, Part
 from endive.pipeline.dataset.referred_files import Files, by_content, with_local_paths
 from endive.results import MODEL_VERSION, SCHEMA_VERSION
+from endive.tables.figure_columns import FIGURES, RESERVED
 from endive.workload.expected_txns import RUN_COST_TXNS, expected_txns
 
 TASKS_PER_CORE: Final = 4

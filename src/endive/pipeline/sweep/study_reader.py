@@ -20,12 +20,12 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from endive.config.study import load_study
 from endive.errors import ConfigError
 from endive.pipeline.dataset.dataset_table import with_values
-from endive.pipeline.dataset.figure_columns import run_schema
 from endive.pipeline.dataset.filters import can_decide, matches
 from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS
 from endive.pipeline.sweep.gather import run_row
 from endive.pipeline.sweep.plan import TASKS_PER_CORE, PlannedStudy, Run, axis_values, pack
 from endive.pipeline.sweep.work import RunSpec
+from endive.tables.figure_columns import run_schema
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter

@@ -1,6 +1,6 @@
 """Which axis of a study is its load, and which points lie on one curve along it.
 
-Pure values, no Spark. How far along a curve the objective is met is ``endive.pipeline.analysis.sustained``'s.
+Pure values, no Spark. How far along a curve the objective is met is ``endive.tables.sustained``'s.
 
 The load axis is one numeric axis that sets how fast txns arrive. Points that agree in every other axis form a curve.
 An axis that the load decides (a derived value, a linked axis, the study's own name for the same thing) does not set

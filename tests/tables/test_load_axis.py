@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from endive.errors import ConfigError
-from endive.pipeline.analysis.load_axis import find_load_axis
+from endive.tables.load_axis import find_load_axis
 
 SCALE = "transaction.inter_arrival.scale"
 TABLES = "catalog.num_tables"

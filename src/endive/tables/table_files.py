@@ -15,8 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
-
-from endive.pipeline.dataset.places import parquet_bytes
+import pyarrow.parquet as pq
 
 MARKDOWN_ROWS_MAX: Final = 1_000  # nobody reads on; CSV and Parquet have all
 
@@ -73,7 +72,9 @@ def to_parquet(table: pa.Table) -> bytes:
         table = table.schema.empty_table()
     units = {name: unit_of(name) for name in table.column_names}
     fields = [field.with_metadata({"unit": units[field.name]} if units[field.name] else None) for field in table.schema]
-    return parquet_bytes(table.cast(pa.schema(fields)))
+    stream = io.BytesIO()
+    pq.write_table(table.cast(pa.schema(fields)), stream, compression="zstd")
+    return stream.getvalue()
 
 
 def to_csv(table: pa.Table) -> bytes:

@@ -13,8 +13,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
+from endive.tables.figure_columns import FIGURES
 
 ALL: Final = "all"  # scope and name of the whole run
 OPERATION: Final = "operation"

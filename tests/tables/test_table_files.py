@@ -10,7 +10,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from endive.pipeline.analysis.table_files import (
+from endive.tables.table_files import (
     MARKDOWN_ROWS_MAX,
     cell,
     heading,

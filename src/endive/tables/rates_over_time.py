@@ -1,7 +1,7 @@
 """Commit rate over simulated time: the whole run in equal bins, warm-up and cool-down included.
 
 Txns count where they happen: submissions when submitted, commits and aborts when they end; the latency of a bin is that
-of the txns submitted in it. They are counted in ``endive.pipeline.analysis.count_tables``.
+of the txns submitted in it. They are counted in ``endive.pipeline.analysis``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import pyarrow as pa
 
 from endive.objectives.intervals import score_ends
 from endive.objectives.student import CONFIDENCE, student_ts
-from endive.pipeline.analysis.across_seeds import Floats
-from endive.pipeline.analysis.count_tables import TIMELINE_SUMS
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP
-from endive.pipeline.analysis.txn_counts import BOUNDS, run_windows
 from endive.results.schema import Ints
+from endive.tables.across_seeds import Floats
+from endive.tables.run_counts import BOUNDS, TIMELINE_SUMS, run_windows
+from endive.tables.scopes import POINT, POINT_GROUP
 
 BINS_DEFAULT: Final = 60
 BINS_MAX: Final = 10_000

@@ -1,7 +1,7 @@
 """Configurations, and where their time, their requests and their conflicts come from.
 
 ``configurations`` is the table most readers want: one row each, the leading figures with their intervals. The verdict
-itself is ``endive.pipeline.analysis.verdicts``'.
+itself is ``endive.tables.verdicts``'.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.analysis.across_seeds import (
+from endive.results import schema as s
+from endive.tables.across_seeds import (
     ABORT_COUNTS,
     CONFLICT_COUNTS,
     PER_COMMITTED,
@@ -22,9 +23,8 @@ from endive.pipeline.analysis.across_seeds import (
     Figures,
     OverSeeds,
 )
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, ratio, sum_by, with_columns
-from endive.pipeline.analysis.verdicts import VERDICTS
-from endive.results import schema as s
+from endive.tables.scopes import POINT, POINT_GROUP, ratio, sum_by, with_columns
+from endive.tables.verdicts import VERDICTS
 
 INTERVAL: Final = ("stddev", "ci95_low", "ci95_high")
 

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from endive.pipeline.analysis.load_axis import LoadAxis, PlacedPoint
-from endive.pipeline.analysis.sustained import find_sustained
+from endive.tables.load_axis import LoadAxis, PlacedPoint
+from endive.tables.sustained import find_sustained
 
 RATES = ("offered_per_s", "committed_per_s", "committed_in_window_per_s", "success_rate")
 TYPES = {"point": "int32", "meets_objective": "bool", **dict.fromkeys(RATES, "float64")}

@@ -15,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.pipeline.analysis.across_seeds import first_rows
-from endive.pipeline.analysis.count_tables import OUTCOME_SUMS
-from endive.pipeline.analysis.scopes import POINT, POINT_GROUP, by_scope, ratio, sum_by, with_columns
-from endive.pipeline.analysis.txn_counts import NO_HISTORY, largest_count
 from endive.results.latency_grid import BITS, bin_high_us, bin_low_us
+from endive.tables.across_seeds import first_rows
+from endive.tables.run_counts import NO_HISTORY, OUTCOME_SUMS, largest_count
+from endive.tables.scopes import POINT, POINT_GROUP, by_scope, ratio, sum_by, with_columns
 
 ATTEMPTS: Final = (*POINT_GROUP, "attempts_low", "attempts_high", "txns_committed", "txns_aborted", "share")
 CONVOY: Final = (

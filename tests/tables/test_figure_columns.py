@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import endive
-from endive.pipeline.dataset.figure_columns import FIGURES, figures_of, with_known_requests
+from endive.tables.figure_columns import FIGURES, figures_of, with_known_requests
 
 
 @pytest.fixture

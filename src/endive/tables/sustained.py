@@ -2,7 +2,7 @@
 
 A curve has points that differ in load only, from the lowest load up. A load is sustained if it and every lower one on
 the curve meet the objective; a point of which that cannot be said counts as one that misses it. Which axis is the load
-is said by ``endive.pipeline.analysis.load_axis``, and who meets the objective by ``endive.pipeline.analysis.verdicts``.
+is said by ``endive.tables.load_axis``, and who meets the objective by ``endive.tables.verdicts``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from endive.pipeline.analysis.load_axis import LoadAxis
-from endive.pipeline.analysis.scopes import ALL, POINT_GROUP
+from endive.tables.load_axis import LoadAxis
+from endive.tables.scopes import ALL, POINT_GROUP
 
 Row = Mapping[str, Any]
 

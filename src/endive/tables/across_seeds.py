@@ -26,10 +26,10 @@ from endive.objectives.intervals import (
     wilson,
 )
 from endive.objectives.student import CONFIDENCE, normal_z, student_ts
-from endive.pipeline.analysis.scopes import EXTRA_FIGURES, POINT_GROUP, RUN, ratio, txns_ended, with_columns
-from endive.pipeline.dataset.figure_columns import FIGURES
 from endive.results import schema as s
 from endive.results.schema import Ints
+from endive.tables.figure_columns import FIGURES
+from endive.tables.scopes import EXTRA_FIGURES, POINT_GROUP, RUN, ratio, txns_ended, with_columns
 
 METHOD: Final = (
     "two-sided 95 % interval of the mean over seeds, from how seeds differ: of shares Wilson's, with the design effect "

@@ -33,8 +33,8 @@ from endive.objectives import (
 )
 from endive.objectives.names import KIND, unkept
 from endive.objectives.names import SOURCE as SOURCE_SUBJECT
-from endive.pipeline.analysis.scopes import ALL, OPERATION, SOURCE
-from endive.pipeline.dataset.figure_columns import FIGURES
+from endive.tables.figure_columns import FIGURES
+from endive.tables.scopes import ALL, OPERATION, SOURCE
 
 VERDICTS: Final = ("meets_objective", "verdict", "misses")
 VERDICT_SCHEMA: Final = pa.schema(

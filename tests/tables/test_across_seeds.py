@@ -8,7 +8,7 @@ import pytest
 
 from endive.objectives.intervals import rate_estimate, score_ends, share_estimate
 from endive.objectives.student import student_t
-from endive.pipeline.analysis.across_seeds import STATISTICS, of_whole_txns, over_seeds, within_offered
+from endive.tables.across_seeds import STATISTICS, of_whole_txns, over_seeds, within_offered
 
 
 def found(groups):

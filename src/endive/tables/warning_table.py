@@ -21,11 +21,10 @@ from endive.answers.run_count import does_share_differ
 from endive.config import parse_config
 from endive.config.catalog_profile import UNSAID
 from endive.errors import EndiveError
-from endive.pipeline.analysis.open_dataset import Dataset
-from endive.pipeline.analysis.scopes import ALL
 from endive.results.knowledge import ASSUMED_SHARE_MAX, UNSAID_SENTENCE, KnownFigure, assumed_part
 from endive.results.summary import COMMITTING_SHARE_MAX, none_ended, still_committing
 from endive.simulation.knowledge import figures_of_config
+from endive.tables.scopes import ALL
 
 DRIFT_MAX: Final = 0.25  # of mean commit latency, from one half of the window to the other
 DRIFT_COMMITS_MIN: Final = 400  # in either half: fewer do not tell drift from chance
@@ -197,12 +196,12 @@ def _figures(storage: str, catalog: str) -> tuple[KnownFigure, ...]:
         return ()
 
 
-def first_configuration(dataset: Dataset, study: str) -> dict[str, Any]:
-    """``configuration``, ``config_hash``, ``seeds`` and ``known`` of the study's first point."""
-    runs = dataset.runs.filter(pc.equal(dataset.runs["study"], study)).select(["point", "seed", "config_hash"])
+def first_configuration(runs: pa.Table, configs: Mapping[Place, str], study: str) -> dict[str, Any]:
+    """Return ``configuration``, ``config_hash``, ``seeds`` and ``known`` of the study's first point."""
+    runs = runs.filter(pc.equal(runs["study"], study)).select(["point", "seed", "config_hash"])
     rows = sorted(runs.to_pylist(), key=lambda row: (row["point"], row["seed"]))
     first = rows[0]
-    text = dataset.configs[study, first["point"]]
+    text = configs[study, first["point"]]
     return {
         "configuration": json.loads(text),
         "config_hash": first["config_hash"],

@@ -6,7 +6,7 @@ import pytest
 
 from endive.answers.caveats import caveats_of_config
 from endive.config import parse_config
-from endive.pipeline.analysis.warning_table import assumption_rows, warnings
+from endive.tables.warning_table import assumption_rows, warnings
 
 RUN = {
     "study": "s",

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from endive.errors import ConfigError
-from endive.pipeline.analysis.verdicts import objective_texts, point_objectives, verdicts
+from endive.tables.verdicts import objective_texts, point_objectives, verdicts
 
 CONFIG = json.dumps(
     {
