@@ -7,7 +7,7 @@ from typing import Final
 
 INTERVALS: Final = "tests/objectives/test_intervals.py"
 ESTIMATES: Final = "tests/answers/test_estimates.py"
-ACROSS_SEEDS: Final = "tests/tables/test_across_seeds.py"
+ACROSS_SEEDS: Final = "tests/pipeline/analysis/test_across_seeds.py"
 LIMIT: Final = "tests/answers/test_limit.py"
 ENOUGH: Final = "tests/answers/test_run_count.py"
 ADVISE: Final = "tests/answers/test_advise.py"
