@@ -280,17 +280,17 @@ _RULES_OF_DELTA: Final = (
 _CONFIGURATION: Final = "src/endive/config/"
 _RULES_OF_KEYS: Final = (
     (
-        "no key was given",
-        "rules/condition.py",
-        "value = self.scene.is_given(name.removeprefix(GIVEN))",
-        "value = False",
+        "a switch that is off turns nothing off",
+        "effects.py",
+        "            if not is_met:\n                idle[each.key]",
+        "            if False:\n                idle[each.key]",
         "tests/config/test_refusals.py",
     ),
     (
-        "a key without effect is tolerated",
-        "rules/key_effects.py",
-        "return self.values.holds(self.row.unless)",
-        "return True",
+        "a key that rests on a key at fault is reported",
+        "reading/load.py",
+        "if not _rests_on(problem, at_fault)]",
+        "if problem]",
         "tests/config/test_refusals.py",
     ),
     (

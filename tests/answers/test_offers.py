@@ -5,7 +5,7 @@ from tests.answers.conftest import busy_config, regular
 
 from endive.answers.advice.levers import HYPOTHETICAL, LEVERS, changes_of
 from endive.answers.variation import base_of
-from endive.config.rules.key_effects import DELTA
+from endive.config.reading.format_switch import DELTA
 
 
 def offered(config, *names, **options):

@@ -3,7 +3,7 @@
 import pytest
 
 from endive.config import parse_config
-from endive.config.reading.former_names import FormerNameWarning, present_path
+from endive.config.reading.former_names import ConfigNote, present_path
 from endive.verification import find_suite
 
 
@@ -17,9 +17,7 @@ def test_a_former_value_is_the_present_one_and_says_so(section, key, former, pre
     expected = parse_config(document)
     document[section][key] = former
 
-    with pytest.warns(
-        FormerNameWarning, match=rf"^{section}\.{key} = '{former}' is now called '{present}'; use that\.$"
-    ):
+    with pytest.warns(ConfigNote, match=rf"^{section}\.{key} = '{former}' is now called '{present}'; use that\.$"):
         found = parse_config(document)
 
     assert expected.config_hash() == found.config_hash()
@@ -30,7 +28,7 @@ def test_a_study_is_found_at_its_former_path(tmp_path):
     study.parent.mkdir()
     study.touch()
 
-    with pytest.warns(FormerNameWarning, match="use that"):
+    with pytest.warns(ConfigNote, match="use that"):
         found = present_path(tmp_path / "appendix" / "exp.toml")
 
     assert study == found
@@ -45,5 +43,5 @@ def test_a_folder_of_ones_own_with_the_former_name_is_left_alone(tmp_path):
 
 
 def test_the_suite_of_claims_answers_to_its_former_name():
-    with pytest.warns(FormerNameWarning, match="suite 'seeds' is now called 'claims'"):
+    with pytest.warns(ConfigNote, match="suite 'seeds' is now called 'claims'"):
         assert "claims" == find_suite("seeds").name

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import endive
-from endive.config.reading.former_names import FormerNameWarning
+from endive.config.reading.former_names import ConfigNote
 from endive.config.sections.distribution import TruncatedNormal
 from endive.simulation import Simulation
 
@@ -24,7 +24,7 @@ def test_the_file_of_the_specification_gives_a_sensible_result(parse):
     assert 0.98 < result.summary()["success_rate"] < 1.0
 
 
-@pytest.mark.filterwarnings("ignore::endive.config.reading.former_names.FormerNameWarning")
+@pytest.mark.filterwarnings("ignore::endive.config.reading.former_names.ConfigNote")
 def test_the_file_of_the_append_design_gives_a_sensible_result(parse):
     summary = Simulation(parse(APPEND_DESIGN)).run().summary()
 
@@ -34,7 +34,7 @@ def test_the_file_of_the_append_design_gives_a_sensible_result(parse):
 
 
 def test_the_file_of_the_append_design_loads_as_printed(parse):
-    with pytest.warns(FormerNameWarning, match=r"^storage\.T_LOG_ENTRY_READ has no effect with catalog\.append_preset"):
+    with pytest.warns(ConfigNote, match=r"^storage\.T_LOG_ENTRY_READ has no effect with catalog\.append_preset"):
         config = parse(APPEND_DESIGN)
 
     expected = {"type": "append", "append_preset": "append_design", "scope": "table", "compaction_max_entries": 0}

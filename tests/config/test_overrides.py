@@ -3,6 +3,7 @@
 import pytest
 
 from endive.config import apply_overrides, load_simulation_config, parse_config, parse_overrides
+from endive.config.reading.former_names import ConfigNote
 from endive.errors import ConfigError
 
 SOURCES = {"source": [{"name": "writers", "retry": 1}, {"name": "my compaction"}]}
@@ -129,18 +130,11 @@ def test_overrides_are_checked_like_the_file(tmp_path):
     ) == caught.value.problems
 
 
-def test_an_override_of_the_only_source_stands_in_for_the_default_of_all():
-    file = {"transaction": {"retry": 4}, "source": [{"name": "w", "arrivals": {"kind": "poisson", "per_s": 1.0}}]}
-
-    changed = apply_overrides(file, {"source.w.retry": 6})
-
-    assert [6] == [source.retry for source in parse_config(changed).sources]
-    assert {"transaction": {"retry": 4}} == {key: file[key] for key in ("transaction",)}
-
-
-def test_a_default_that_every_source_of_the_file_outdoes_is_still_refused():
-    source = {"name": "w", "arrivals": {"kind": "poisson", "per_s": 1.0}, "retry": 5}
+def test_a_default_that_every_source_replaces_is_noted():
+    source = {"name": "w", "arrivals": {"kind": "poisson", "per_s": 1.0}}
     file = {"transaction": {"retry": 4}, "source": [source]}
 
-    with pytest.raises(ConfigError, match="every \\[\\[source\\]\\] gives its own retry"):
-        parse_config(apply_overrides(file, {"source.w.retry": 6}))
+    with pytest.warns(ConfigNote, match=r"every \[\[source\]\] gives its own retry: transaction\.retry$"):
+        config = parse_config(apply_overrides(file, {"source.w.retry": 6}))
+
+    assert [6] == [each.retry for each in config.sources]

@@ -13,7 +13,7 @@ from endive.errors import ConfigError
 GOOD = sorted((Path(__file__).parent / "good").glob("*.toml"))
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in GOOD}
 MANY_KEYS = TEXTS["many_keys"]
-FORMER = pytest.mark.filterwarnings("ignore::endive.config.reading.former_names.FormerNameWarning")
+FORMER = pytest.mark.filterwarnings("ignore::endive.config.reading.former_names.ConfigNote")
 
 
 @FORMER

@@ -13,8 +13,7 @@ from typing import Any, Final
 from endive.answers.limit import Limit, find_limit
 from endive.answers.variation import LOAD, Base, ConfigLike, base_of
 from endive.config.keys import choices_at
-from endive.config.reading.format_switch import FORMAT_KEY
-from endive.config.rules.key_effects import DELTA, ICEBERG
+from endive.config.reading.format_switch import DELTA, FORMAT_KEY, ICEBERG
 from endive.errors import ConfigError, ObjectiveError
 
 CLIENTS: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -20,8 +20,7 @@ from endive.answers.run_count import take_enough
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
-from endive.config.reading.format_switch import drop_foreign
-from endive.config.rules.key_effects import DELTA, ICEBERG
+from endive.config.reading.format_switch import DELTA, ICEBERG, drop_foreign
 from endive.config.slo import names_of, objective_of
 from endive.objectives import Estimate, Subject
 from endive.objectives.fields import SHARE, Field

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.text import Text
 
 from endive.config.printable import printable
-from endive.config.reading.former_names import FormerNameWarning
+from endive.config.reading.former_names import ConfigNote
 from endive.errors import EndiveError
 
 EXIT_ERROR: Final = 2
@@ -153,14 +153,14 @@ def _tell_former_names() -> Iterator[None]:
     told: set[str] = set()
 
     def tell(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if not issubclass(category, FormerNameWarning):
+        if not issubclass(category, ConfigNote):
             before(message, category, *place, **more)
         elif str(message) not in told:
             told.add(str(message))
             print_aside(f"note: {message}", "yellow")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", FormerNameWarning)
+        warnings.simplefilter("always", ConfigNote)
         before = warnings.showwarning
         warnings.showwarning = tell
         yield

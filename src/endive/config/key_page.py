@@ -16,8 +16,8 @@ WORDS_MAX: Final = 11  # of a meaning; a longer one loses its brackets and what 
 _OPENING: Final = """# Configuration
 
 A file is TOML. Every key has a default, so an empty file is a configuration. Times are milliseconds, or a text such as
-`"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not known, or that has no effect in its combination, is
-an error. `--set catalog.scope=table` replaces a key on the command line.
+`"90s"`, `"5min"`, `"1h30min"`; sizes are bytes. A key that is not known is an error; one that has no effect because a
+switch is off is accepted with a note. `--set catalog.scope=table` replaces a key on the command line.
 
 Below are the keys that people change; the others are only named. What is allowed, what a key means in full and when
 it has an effect is in [configuration.csv](configuration.csv), and `endive config schema KEY` prints it. This page is

@@ -14,16 +14,16 @@ from inspect import getdoc
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from endive.config.effects import describe, keys_of_format
 from endive.config.keys import SECTIONS, allowed_text, extra_text, key_of, tables_of
 from endive.config.reading.former_names import INTER_ARRIVAL, former_spellings
-from endive.config.rules.key_effects import keys_of_format, readings, source_readings, words_of
 from endive.config.sections.arrivals import ARRIVALS
 from endive.config.sections.choices import COUNTS
 from endive.config.sections.commit import CHOICES, PRESETS
 from endive.config.sections.distribution import FAMILIES
 from endive.config.sections.retries import BACKOFFS
 from endive.config.sections.source import ShortRuntime, SourceConfig, SourceKeys
-from endive.config.sections.storage import ObjectLatencies, ObjectsConfig, ShortLognormal, ShortNormal, ShortSizeBased
+from endive.config.sections.storage import ObjectsConfig, ShortLognormal, ShortNormal, ShortSizeBased
 from endive.config.toml_text import value_text
 from endive.config.values import Table, name_of
 from endive.vocabulary import KINDS_OF
@@ -73,7 +73,7 @@ def _about(table: type[Table]) -> str:
 
 def _rows(prefix: str, table: type[Table]) -> Iterator[tuple[str, str, str, str]]:
     if table is ObjectsConfig:
-        yield from _rows(f"{prefix}.<object>", ObjectLatencies)
+        yield from _object_rows(prefix)
         return
     for name, declared in table.ordered_fields().items():
         key = f"{prefix}.{key_of(name, declared)}"
@@ -84,9 +84,23 @@ def _rows(prefix: str, table: type[Table]) -> Iterator[tuple[str, str, str, str]
             yield _row(key, declared)
 
 
+def _object_rows(prefix: str) -> Iterator[tuple[str, str, str, str]]:
+    """One row for each request, with the objects that it goes to."""
+    objects: dict[str, list[str]] = {}
+    fields: dict[str, FieldInfo] = {}
+    for name, holder in ObjectsConfig.model_fields.items():
+        for operation, declared in tables_of(holder)[0].table.model_fields.items():
+            objects.setdefault(operation, []).append(name)
+            fields[operation] = declared
+    for operation, names in objects.items():
+        key, allowed, default, meaning = _row(f"{prefix}.<object>.{operation}", fields[operation])
+        yield key, allowed, default, f"{meaning.partition(' Only with')[0]} Objects: {', '.join(names)}."
+
+
 def _row(key: str, declared: FieldInfo) -> tuple[str, str, str, str]:
     allowed = allowed_text(declared).removeprefix("one of: ")
-    words = words_of(key.removeprefix(OF_SOURCE), source_readings() if key.startswith(OF_SOURCE) else readings())
+    extra = declared.json_schema_extra if isinstance(declared.json_schema_extra, dict) else {}
+    words = describe(extra.get("only", ()))  # type: ignore[arg-type]
     when = f" Only with {words}." if words else ""
     return f"`{key}`", allowed, _default(declared), f"{declared.description or ''}{when}"
 
@@ -122,7 +136,7 @@ def _sources() -> ReferenceSection:
 def _formats() -> ReferenceSection:
     return ReferenceSection(
         "Table formats",
-        "What only one `table.format` reads; a file that gives it for a table of another format is refused. A table "
+        "What only one `table.format` reads; it has no effect on a table of another format. A table "
         "stands for all its keys. Every key that is not listed is read by all formats.",
         tuple((f"`{name}`", ", ".join(f"`{key}`" for key in keys_of_format(name))) for name in KINDS_OF),
         ("format", "keys of its own"),

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
-from pydantic import Tag
+from pydantic import Field, Tag
 from pydantic.fields import FieldInfo
 
 from endive.config.reading.former_names import INTER_ARRIVAL, UNITS_OF_LATENCY, former_spellings
@@ -26,7 +26,7 @@ from endive.config.sections.simulation import (
 from endive.config.sections.source import SourceConfig, SourceKeys, TransactionConfig
 from endive.config.sections.storage import StorageConfig
 from endive.config.slo import SloSection
-from endive.config.values import NAME_CHARACTERS_MAX, Forms, Table
+from endive.config.values import DELTA, ICEBERG, NAME_CHARACTERS_MAX, Forms, Table, only
 
 
 class Sections(Table):
@@ -38,8 +38,8 @@ class Sections(Table):
     storage: StorageConfig
     catalog: CatalogConfig
     table: TableConfig
-    commit: CommitConfig
-    delta: DeltaConfig
+    commit: CommitConfig = Field(json_schema_extra=only(ICEBERG))
+    delta: DeltaConfig = Field(json_schema_extra=only(DELTA))
     transaction: TransactionConfig
     conflict: ConflictConfig
     failures: FailuresConfig

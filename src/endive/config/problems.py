@@ -59,6 +59,7 @@ class Spelt(dict[str, Any]):
     def __init__(self, content: Mapping[str, Any], origins: Mapping[Path, Path] | None = None) -> None:
         super().__init__(content)
         self.origins: dict[Path, Path] = dict(origins or {})  # a place here -> where it was written
+        self.notes: dict[str, list[str]] = {}  # a switch -> the keys that it leaves without effect
 
     def written(self, path: Path) -> Path:
         for length in range(len(path), 0, -1):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Container, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from endive.config.capabilities import is_profile_path
+from endive.config.effects import idle_keys, idle_source_keys, implied_values
 from endive.config.keys import SECTIONS, Sections
 from endive.config.reading.former_names import UNITS
-from endive.config.rules.key_effects import ICEBERG, unread_keys, unread_source_keys
 from endive.config.sections.commit import PRESETS
 from endive.config.sections.distribution import Spec
 from endive.config.sections.source import SourceConfig
@@ -36,21 +37,24 @@ class SimulationConfig(Sections):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that ``parse_config`` takes, without keys nothing reads: sections by name, then ``source``."""
-        unread = unread_keys(self)
+        idle = idle_keys(self)
         document: dict[str, Any] = {}
-        for name in (name for name in SECTIONS if name not in unread):
-            section = _plain_table(getattr(self, name), f"{name}.", unread.keys())
+        for name in (name for name in SECTIONS if name not in idle):
+            section = _plain_table(getattr(self, name), f"{name}.", idle, implied_values(is_of_source=False))
             if section:
                 document[name] = section
         # Keys that came later and mean what was meant before: such a configuration keeps its hash.
-        if document["table"]["format"] == ICEBERG:
+        if document["table"]["format"] == "iceberg":
             del document["table"]["format"]
         commit = document.get("commit")
         if commit and commit["repair"] == AFTER_REFRESH == PRESETS[self.commit.protocol]["repair"]:
             del commit["repair"]
         if "latency_ms" in document["catalog"]:
             del document["catalog"]["latency"]
-        document["source"] = [_plain_table(each, "", unread_source_keys(each, self).keys()) for each in self.sources]
+        implied = implied_values(is_of_source=True)
+        document["source"] = [
+            _plain_table(each, "", {*idle_source_keys(each, self), *_left_out(each)}, implied) for each in self.sources
+        ]
         for source in document["source"]:
             weights = source["operation_types"]
             source["operation_types"] = {kind: weights[kind] for kind in KINDS if weights[kind]}
@@ -114,16 +118,25 @@ def _way_from(folder: Path, path: str) -> str:
     return way if os.sep in way else os.path.join(os.curdir, way)  # with a separator it cannot be a profile's name
 
 
-def _plain_table(table: Table, prefix: str, unread: Any) -> dict[str, Any]:
+def _left_out(source: SourceConfig) -> Iterator[str]:
+    """Keys that say nothing in the plain form: the policy tells whether there is a pause."""
+    yield "retry_backoff.enabled"
+    if not source.has_own_probability:
+        yield "real_conflict_probability"
+
+
+def _plain_table(
+    table: Table, prefix: str, idle: Container[str], implied: Mapping[str, tuple[Any, ...]]
+) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key in table.ordered_fields():
-        value = getattr(table, key)
-        if value is None or f"{prefix}{key}" in unread:
+        value, path = getattr(table, key), f"{prefix}{key}"
+        if value is None or path in idle or (value in implied.get(path, ())):
             continue
         if isinstance(value, Spec):
             plain[key] = value.to_table()
         elif isinstance(value, Table):
-            inner = _plain_table(value, f"{prefix}{key}.", unread)
+            inner = _plain_table(value, f"{path}.", idle, implied)
             if inner:
                 plain[key] = inner
         else:

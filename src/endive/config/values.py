@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import Enum
 from functools import cache, reduce
 from operator import or_
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import (
     BaseModel,
@@ -37,7 +38,7 @@ MILLISECONDS = "milliseconds"  # a number with this unit may be written as a tex
 LATENCY_MS_MAX = 1.0e9  # 11 days: a million of them one after another still fit the clock
 GAP_MS_MAX = 1.0e10  # 115 days: 37 times as much, the longest exponential gap, is still drawn as it is
 COUNT_MAX = 1_000_000  # of things one txn or one table has; each of them is simulated
-BYTES_MAX = 2**40  # one object or one threshold; ``endive.config.rules.contradictions`` bounds what they add up to
+BYTES_MAX = 2**40  # one object or one threshold; ``endive.config.checks`` bounds what they add up to
 ITEM_BYTES_MAX = 2**30  # one entry of a list or one snapshot of the metadata, of which there are many
 WEIGHT_MAX = 1.0e15
 PER_MIB_MS_MAX = 1.0e6
@@ -46,6 +47,7 @@ SHOWN_CHARACTERS_MAX = 60
 NAME_CHARACTERS_MAX = 200  # of a name worth guessing at
 NEARNESS = 0.65  # of two spellings, by difflib
 SEED_MAX = 2**63 - 1
+NOTHING: Final = object()
 
 
 class Table(BaseModel):
@@ -67,14 +69,42 @@ def refusal(text: str, *, key: str | None = None, shows_value: bool = True) -> P
     return PydanticCustomError("endive", "{text}", {"text": text, "key": key or "", "shows_value": shows_value})
 
 
-def key(default: Any, description: str, default_text: str | None = None) -> Any:
-    """A key that may be left out: what it is then, what it means, and its default in words where its value says less.
+class Switch(Enum):
+    """States of a switch that are not one of its values."""
 
-    A default that is a function is asked with what the table holds besides.
+    ON = "given and not 0"
+    OFF = "not given"
+
+
+ON: Final = (Switch.ON,)
+OFF: Final = (Switch.OFF,)
+Clause = Mapping[str, tuple[Any, ...]]  # a choice of keys, each with the values that meet it; one is enough
+ICEBERG: Final[Clause] = {"table.format": ("iceberg",)}
+DELTA: Final[Clause] = {"table.format": ("delta",)}
+
+
+def only(*clauses: Clause) -> dict[str, Any]:
+    """Describe when a key has an effect: while every clause is met.
+
+    A clause names one key or several by their dotted names (those of the same source without its name), each with the
+    values that meet it; ``operation_types`` is met by a kind that the source submits.
+    """
+    return {"only": clauses}
+
+
+def key(
+    default: Any, description: str, default_text: str | None = None, *clauses: Clause, implied: Any = NOTHING
+) -> Any:
+    """Declare a key that may be left out: its default, its meaning, and the default in words if its value says less.
+
+    A function as default is called with the other values of the table. The key has an effect while every clause is
+    met (``only``). A value equal to ``implied`` is left out of the resolved file.
     """
     given: dict[str, Any] = {"default_factory": default} if callable(default) else {"default": default}
-    extra: dict[str, Any] | None = None if default_text is None else {"default_text": default_text}
-    return Field(**given, description=description, json_schema_extra=extra)
+    extra: dict[str, Any] = {} if default_text is None else {"default_text": default_text}
+    extra |= only(*clauses) if clauses else {}
+    extra |= {} if implied is NOTHING else {"implied": implied}
+    return Field(**given, description=description, json_schema_extra=extra or None)
 
 
 def abridge(text: str) -> str:

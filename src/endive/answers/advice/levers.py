@@ -14,7 +14,7 @@ from endive.answers.advice.offers import Offer, Offers
 from endive.answers.variation import Base
 from endive.config import SimulationConfig
 from endive.config.availability import AVAILABLE, HYPOTHETICAL, NEEDS
-from endive.config.rules.key_effects import DELTA, ICEBERG
+from endive.config.reading.format_switch import DELTA, ICEBERG
 from endive.errors import ConfigError, ObjectiveError
 
 # What a lever takes, the least first.

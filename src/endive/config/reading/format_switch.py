@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from endive.config.effects import keys_of_format
 from endive.config.reading.recipe import SOURCE, spell_out
-from endive.config.rules.key_effects import DELTA, ICEBERG, keys_of_format
 
+ICEBERG: Final = "iceberg"
+DELTA: Final = "delta"
 FORMAT_KEY: Final = "table.format"
 COUNTERPARTS: Final = {
     DELTA: {

@@ -1,7 +1,7 @@
 """Which name became which: keys and values of a configuration, studies, suites of ``endive verify``.
 
 Other spellings of a key are accepted as they are (``spellings`` maps them); whoever meets a changed value takes the
-present one and warns with ``FormerNameWarning``, which the command line prints as a note.
+present one and warns with ``ConfigNote``, which the command line prints as a note.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ GAPS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = MappingProxyType(
 DEFAULT_GAP_MS: Final = 1000.0
 
 
-class FormerNameWarning(UserWarning):
-    """A name that was changed was met; the present one was taken."""
+class ConfigNote(UserWarning):
+    """A remark on a configuration that is valid: a key without effect, a name that has changed."""
 
 
 def translate_values(document: dict[str, Any]) -> None:
@@ -100,7 +100,7 @@ def present_path(path: Path) -> Path:
     moved = path.parent.with_name(folder) / path.name
     if not moved.is_file():
         return path
-    warnings.warn(f"{path} is now {moved}; use that.", FormerNameWarning, stacklevel=3)
+    warnings.warn(f"{path} is now {moved}; use that.", ConfigNote, stacklevel=3)
     return moved
 
 
@@ -108,7 +108,7 @@ def present(what: str, name: str, names: Mapping[str, str]) -> str:
     """The present name; a warning if it is another."""
     if name not in names:
         return name
-    warnings.warn(f"{what} is now called '{names[name]}'; use that.", FormerNameWarning, stacklevel=3)
+    warnings.warn(f"{what} is now called '{names[name]}'; use that.", ConfigNote, stacklevel=3)
     return names[name]
 
 

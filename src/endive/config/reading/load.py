@@ -6,6 +6,7 @@ is not told: it might not be true once the key is right. No part of a simulation
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -13,16 +14,16 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from endive.config.checks import check_combinations
+from endive.config.effects import idle_notes
 from endive.config.keys import SECTIONS, SOURCE, nearest_key
 from endive.config.problems import TOLD_MAX, Problem, Spelt, problems_of, show, value_at
 from endive.config.problems import Path as KeyPath
 from endive.config.reading.document import document_in
-from endive.config.reading.former_names import REPLACED
+from endive.config.reading.former_names import REPLACED, ConfigNote
 from endive.config.reading.overrides import apply_overrides, parse_overrides, plain_copy
 from endive.config.reading.resolve import resolve
 from endive.config.reading.spellings import spell
-from endive.config.rules.contradictions import contradictions
-from endive.config.rules.key_effects import unread_problems
 from endive.config.sections.source import SourceConfig
 from endive.config.simulation_config import SimulationConfig
 from endive.config.values import abridge, nearest
@@ -49,19 +50,38 @@ def load_simulation_config(path: str | PathLike[str], overrides: Sequence[str] =
     return parse_config(mapping, source=str(file))
 
 
-def parse_config(mapping: Mapping[str, Any], source: str = "<dict>") -> SimulationConfig:
-    """The configuration a mapping describes.
+def parse_config(
+    mapping: Mapping[str, Any], source: str = "<dict>", notes: dict[str, list[str]] | None = None
+) -> SimulationConfig:
+    """Return the configuration that a mapping describes; raise ConfigError with every problem there is.
 
-    ``source`` is the file it came from, if any: relative paths of profiles and traces start at its folder,
-    else at the current one. Raises ConfigError with every problem there is.
+    ``source`` is the file it came from, if any: relative paths of profiles and traces start at its folder, else at the
+    current one. Keys without effect go into ``notes``, by the switch that turns them off, or else are warned of.
     """
     if isinstance(mapping, Mapping) and STUDY_SECTIONS & mapping.keys():
         raise ConfigError(_is_study(mapping, source))
     folder = None if source.startswith("<") else Path(source).parent
-    config, problems = examine(mapping, folder)
+    config, problems, idle = examine(mapping, folder)
     if problems or config is None:
         raise ConfigError(problems)
+    if notes is None:
+        for switch, keys in idle.items():
+            tell(note_text(switch, keys))
+    else:
+        notes.update(idle)
     return config
+
+
+def tell(note: str) -> None:
+    """Issue a note: the command line prints it, a program may filter it like any warning."""
+    warnings.warn(note, ConfigNote, stacklevel=3)
+
+
+def note_text(switch: str, keys: Sequence[str]) -> str:
+    """Describe keys without effect; those in the table of the switch go by their last name."""
+    table = switch.partition(" ")[0].rpartition(".")[0]
+    names = [key.removeprefix(f"{table}.") if table else key for key in keys]
+    return f"no effect while {switch}: {', '.join(names)}"
 
 
 def _is_study(mapping: Mapping[str, Any], source: str) -> str:
@@ -84,12 +104,12 @@ def read_toml(path: str | PathLike[str]) -> dict[str, Any]:
 # ---- every problem at once ------------------------------------------------------------------------------------
 
 
-def examine(mapping: object, folder: Path | None) -> tuple[SimulationConfig | None, list[str]]:
-    """The resolved configuration, or every problem of the mapping in the order of the sections."""
+def examine(mapping: object, folder: Path | None) -> tuple[SimulationConfig | None, list[str], dict[str, list[str]]]:
+    """Return the resolved configuration or every problem in the order of the sections, and the keys without effect."""
     if not isinstance(mapping, Mapping):
-        return None, [f"{show(mapping)} is not a configuration. Give a table of sections."]
+        return None, [f"{show(mapping)} is not a configuration. Give a table of sections."], {}
     if is_deeper_than(mapping):
-        return None, [f"The configuration is nested more than {NESTING_MAX} levels deep."]
+        return None, [f"The configuration is nested more than {NESTING_MAX} levels deep."], {}
     document, problems = spell(mapping)
     written, refused = _read_sections(document)
     problems += refused
@@ -101,10 +121,12 @@ def examine(mapping: object, folder: Path | None) -> tuple[SimulationConfig | No
     config = resolve(written, folder) if written else None
     if config:
         at_fault = {_place(problem.path) for problem in problems}
-        across = contradictions(config, pruned) + unread_problems(config, pruned)
+        across = check_combinations(config, pruned)
         problems += [problem for problem in across if not _rests_on(problem, at_fault)]
     texts = list(dict.fromkeys(problem.text for problem in problems))
-    return (None if texts else config), texts
+    if texts or config is None:
+        return None, texts, {}
+    return config, [], idle_notes(config, document)
 
 
 def _read_sections(document: dict[str, Any]) -> tuple[SimulationConfig | None, list[Problem]]:

@@ -56,27 +56,7 @@ def apply_overrides(mapping: Mapping[str, Any], overrides: Mapping[str, Any]) ->
             problems.extend(error.problems)
     if problems:
         raise ConfigError(problems)
-    _drop_outdone_defaults(mapping, document)
     return document
-
-
-def _drop_outdone_defaults(before: Mapping[str, Any], document: dict[str, Any]) -> None:
-    """A default of ``[transaction]`` that the last source without a value of its own was given one for by an override.
-
-    The file is right as it stands: nobody has to remove a default from it to try another value for a source.
-    """
-    defaults = document.get("transaction")
-    if isinstance(defaults, dict):
-        outdone = _keys_of_every_source(document) - _keys_of_every_source(before)
-        for key in outdone & defaults.keys():
-            del defaults[key]
-
-
-def _keys_of_every_source(document: Mapping[str, Any]) -> set[str]:
-    sources = document.get("source")
-    if not isinstance(sources, list) or not all(isinstance(source, Mapping) for source in sources):
-        return set()
-    return set.intersection(*(set(source) for source in sources)) if sources else set()
 
 
 def plain_copy(value: Any) -> Any:

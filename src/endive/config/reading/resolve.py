@@ -7,14 +7,14 @@ from typing import Any
 
 from endive.config.capabilities import is_profile_path
 from endive.config.catalog_profile import catalog_profile
-from endive.config.rules.key_effects import unread_keys
+from endive.config.effects import idle_keys
 from endive.config.sections.arrivals import Poisson, Trace
 from endive.config.sections.catalog import CatalogConfig
 from endive.config.sections.distribution import Fixed
 from endive.config.sections.retries import BACKOFFS, FIGURES, RetryBackoff
 from endive.config.sections.simulation import RETRIES
 from endive.config.sections.source import SourceConfig
-from endive.config.sections.storage import OBJECTS, ObjectLatencies, ObjectsConfig, StorageConfig
+from endive.config.sections.storage import OBJECTS, ObjectsConfig, StorageConfig
 from endive.config.simulation_config import SimulationConfig
 
 SEED_PROTOCOLS = ("spec", "merge")
@@ -40,15 +40,16 @@ def resolve(written: SimulationConfig, folder: Path | None) -> SimulationConfig:
 
 def _without_idle_latencies(config: SimulationConfig) -> StorageConfig:
     """The latencies of requests that may be sent: one ``T_`` key speaks of several, and not all of them are."""
-    idle = unread_keys(config).keys()
-    objects = {
-        name: latencies.model_copy(
-            update={key: None for key in ObjectLatencies.model_fields if f"storage.objects.{name}.{key}" in idle}
-        )
-        for name in OBJECTS
-        if (latencies := getattr(config.storage.objects, name)) is not None
-    }
-    kept = {name: latencies for name, latencies in objects.items() if latencies != ObjectLatencies()}
+    idle = idle_keys(config).keys()
+    kept: dict[str, Any] = {}
+    for name in OBJECTS:
+        latencies = getattr(config.storage.objects, name)
+        if latencies is None or f"storage.objects.{name}" in idle:
+            continue
+        unused = {key: None for key in type(latencies).model_fields if f"storage.objects.{name}.{key}" in idle}
+        latencies = latencies.model_copy(update=unused)
+        if latencies != type(latencies)():
+            kept[name] = latencies
     update: dict[str, Any] = {"objects": ObjectsConfig(**kept)}
     if "storage.T_LOG_ENTRY_READ" in idle:
         update["T_LOG_ENTRY_READ"] = None

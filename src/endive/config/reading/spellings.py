@@ -9,7 +9,7 @@ values are in ``endive.config.reading.former_names``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from endive.config.keys import SOURCE
@@ -25,15 +25,32 @@ from endive.config.reading.former_names import (
     UNITS,
     UNITS_OF_LATENCY,
     UNITS_OF_RUNTIME,
-    FormerNameWarning,
+    ConfigNote,
     translate_values,
 )
 from endive.config.reading.overrides import plain_copy
 from endive.config.reading.recipe import expand_recipes
+from endive.config.sections.arrivals import ARRIVALS
+from endive.config.sections.choices import COUNTS, ShareOfFiles
+from endive.config.sections.distribution import FAMILIES
 from endive.config.sections.source import SourceKeys
-from endive.config.values import nearest, unknown_name
+from endive.config.values import Table, name_of, nearest, unknown_name
 
 DEFAULT_SOURCE: Final = "default"
+
+
+def _keys_by_kind(chooser: str, tables: Iterable[type[Table]]) -> dict[str, set[str]]:
+    keys: dict[str, set[str]] = {}
+    for table in tables:
+        keys.setdefault(name_of(table, chooser), set()).update(table.model_fields)
+    return keys
+
+
+# Chooser -> the keys that each kind takes.
+KINDS_OF_TABLES: Final = {
+    "kind": _keys_by_kind("kind", ARRIVALS),
+    "distribution": _keys_by_kind("distribution", (*FAMILIES, *COUNTS, ShareOfFiles)),
+}
 
 
 def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
@@ -45,6 +62,7 @@ def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
     problems += _spell_latencies(document)
     problems += _spell_sources(document)
     problems += _spell_units(document)
+    _drop_other_kinds(document, (), document)
     _state_append_design(document)
     _state_delta(document)
     return document, problems
@@ -103,6 +121,24 @@ def _spell_units(document: Spelt) -> list[Problem]:
     return problems
 
 
+def _drop_other_kinds(node: Any, path: Path, document: Spelt) -> None:
+    """Drop the keys of another kind from every table that a ``kind`` or a ``distribution`` chooses, and note them."""
+    for part, inner in list(node.items() if isinstance(node, dict) else enumerate(node)):
+        if isinstance(inner, (dict, list)):
+            _drop_other_kinds(inner, (*path, part), document)
+    if not isinstance(node, dict):
+        return
+    for chooser, tables in KINDS_OF_TABLES.items():
+        chosen = node.get(chooser)
+        if not isinstance(chosen, str) or chosen not in tables:
+            continue
+        others = {name for names in tables.values() for name in names} - tables[chosen]
+        for key in [key for key in node if key in others]:
+            del node[key]
+            switch = f"{join_path((*path, chooser), document)} = {show(chosen)}"
+            document.notes.setdefault(switch, []).append(join_path((*path, key), document))
+
+
 # --- latencies ----------------------------------------------------------------------------------------
 
 
@@ -159,7 +195,7 @@ def _state_append_design(document: Spelt) -> None:
         warnings.warn(
             "storage.T_LOG_ENTRY_READ has no effect with catalog.append_preset = 'append_design', whose model reads a "
             "log as a whole. Set catalog.append_preset = 'log' to have every entry charged.",
-            FormerNameWarning,
+            ConfigNote,
             stacklevel=2,
         )
 
@@ -190,25 +226,20 @@ def _spell_sources(document: Spelt) -> list[Problem]:
         document.origins[SOURCE, 0] = (TRANSACTION,)
         problems += _spell_gaps(document, shared.pop(INTER_ARRIVAL, {}))
     elif shared.pop(INTER_ARRIVAL, None) is not None:
-        path: Path = (TRANSACTION, INTER_ARRIVAL)
-        text = "transaction.inter_arrival and [[source]] are both given. Each source has its own arrivals: "
-        problems.append(Problem(f"{text}remove transaction.inter_arrival.", path))
+        document.notes["every [[source]] has its own arrivals"] = [f"{TRANSACTION}.{INTER_ARRIVAL}"]
     sources: list[Any] = document[SOURCE]
     for key in [key for key in shared if key in SourceKeys.model_fields]:
-        problems += _share(document, key, shared.pop(key), sources)
+        _share(document, key, shared.pop(key), sources)
     return problems
 
 
-def _share(document: Spelt, key: str, value: Any, sources: list[Any]) -> list[Problem]:
+def _share(document: Spelt, key: str, value: Any, sources: list[Any]) -> None:
     heirs = [index for index, source in enumerate(sources) if isinstance(source, dict) and key not in source]
     for index in heirs:
         sources[index][key] = plain_copy(value)
         document.origins[SOURCE, index, key] = (TRANSACTION, key)
-    if heirs or not all(isinstance(source, dict) for source in sources) or value == {}:
-        return []
-    head = f"transaction.{key}" if isinstance(value, Mapping) else f"transaction.{key} = {show(value)}"
-    text = f"{head} has no effect here: every [[source]] gives its own {key}. Remove it."
-    return [Problem(text, (TRANSACTION, key), (SOURCE,))]
+    if not heirs and all(isinstance(source, dict) for source in sources) and value != {}:
+        document.notes[f"every [[source]] gives its own {key}"] = [f"{TRANSACTION}.{key}"]
 
 
 def _spell_gaps(document: Spelt, gaps: Any) -> list[Problem]:
@@ -225,6 +256,9 @@ def _spell_gaps(document: Spelt, gaps: Any) -> list[Problem]:
         return [Problem(text, (*path, "distribution"))]
     kind, names = GAPS[chosen]
     given = {key: value for key, value in gaps.items() if key != "distribution"}
+    others = {name for _, known in GAPS.values() for name in known} - {*names}
+    if idle := [f"transaction.{INTER_ARRIVAL}.{key}" for key in given if key in others]:
+        document.notes[f"transaction.{INTER_ARRIVAL}.distribution = {show(chosen)}"] = idle
     problems = [
         Problem(
             f"transaction.inter_arrival.{key} = {show(value)} is not a key of distribution = '{chosen}', which takes: "
@@ -232,7 +266,7 @@ def _spell_gaps(document: Spelt, gaps: Any) -> list[Problem]:
             (*path, key),
         )
         for key, value in given.items()
-        if key not in names
+        if key not in names and key not in others
     ]
     arrivals: dict[str, Any] = {"kind": kind}
     arrivals |= {names[key]: value for key, value in given.items() if key in names}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator
 
 from endive.config.values import (
+    OFF,
     Described,
     Flag,
     Forms,
@@ -108,17 +109,33 @@ TableList = Annotated[
 class TableChoice(Table):
     """Which tables a txn reads, and how many of them it writes."""
 
-    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = key(1, "Tables per txn.")
+    count: Annotated[int, Whole(1, TABLES_PER_TXN_MAX)] = key(
+        1,
+        "Tables per txn.",
+        None,
+        {"tables.one_each": (False,)},
+        {"tables.count_zipf": OFF},
+        {"tables.count_distribution": OFF},
+    )
     count_zipf: ZipfExponent | None = key(
         None,
         "Exponent of a truncated Zipf distribution of the tables per txn, instead of count. `ntable.zipf` is an alias.",
+        None,
+        {"tables.one_each": (False,)},
     )
     count_distribution: CountTable | None = key(
-        None, "Distribution of the tables per txn, instead of count; at least one, at most all there are."
+        None,
+        "Distribution of the tables per txn, instead of count; at least one, at most all there are.",
+        None,
+        {"tables.one_each": (False,)},
     )
-    selection: Literal["uniform", "zipf"] = key("uniform", "How tables are picked; zipf makes the first ones hot.")
-    alpha: ZipfExponent = key(1.5, "Exponent.")
-    write_fraction: Share = key(1.0, "Share of the tables read that is written, at least one.")
+    selection: Literal["uniform", "zipf"] = key(
+        "uniform", "How tables are picked; zipf makes the first ones hot.", None, {"tables.one_each": (False,)}
+    )
+    alpha: ZipfExponent = key(1.5, "Exponent.", None, {"tables.one_each": (False,)}, {"tables.selection": ("zipf",)})
+    write_fraction: Share = key(
+        1.0, "Share of the tables read that is written, at least one.", None, {"tables.one_each": (False,)}
+    )
     only: TableList | None = key(
         None,
         "The tables of this source, by number from 0 or by a name of `catalog.table_names`: one of them, "
@@ -129,6 +146,7 @@ class TableChoice(Table):
         False,
         "Whether every client or job of the source has a table of its own: the first has the first of "
         "`only`, or of all. Needs arrivals of kind 'closed' or 'jobs'.",
+        implied=False,
     )
 
 
@@ -150,12 +168,14 @@ PartitionWeights = Annotated[
 class PartitionChoice(Table):
     """Which partitions of each table a txn touches, and how many of them it writes."""
 
-    count: Annotated[int, Whole(1)] = key(1, "Partitions per table.")
+    count: Annotated[int, Whole(1)] = key(1, "Partitions per table.", None, {"partitions.count_distribution": OFF})
     count_distribution: CountTable | None = key(
         None, "Distribution of the partitions per table, instead of count; at least one, at most all it has."
     )
-    selection: Literal["uniform", "zipf"] = key("uniform", "How partitions are picked; zipf makes the first ones hot.")
-    alpha: ZipfExponent = key(1.5, "Exponent.")
+    selection: Literal["uniform", "zipf"] = key(
+        "uniform", "How partitions are picked; zipf makes the first ones hot.", None, {"partitions.weights": OFF}
+    )
+    alpha: ZipfExponent = key(1.5, "Exponent.", None, {"partitions.selection": ("zipf",)})
     weights: PartitionWeights | None = key(
         None,
         "How often each partition is picked, the first one first, instead of selection; one that is not in "

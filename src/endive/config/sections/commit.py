@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
-from endive.config.values import Check, Number, Table, Whole, key, refusal
+from endive.config.values import Check, Clause, Number, Table, Whole, key, refusal
 from endive.vocabulary import RELEASES
 
 MANIFESTS_PER_COMMIT_MAX = 1_000.0
@@ -50,10 +50,10 @@ PRESETS: dict[str, dict[str, str]] = {
 CHOICES = tuple(choice for choice, *_ in _PRESETS)
 
 
-def _choice(name: str, description: str) -> Any:
+def _choice(name: str, description: str, *clauses: Clause) -> Any:
     by_protocol = ", ".join(f"{protocol}: {choices[name]}" for protocol, choices in PRESETS.items())
     text = f"by protocol ({by_protocol})"
-    return key(lambda data: PRESETS[data.get("protocol", "iceberg")][name], description, text)
+    return key(lambda data: PRESETS[data.get("protocol", "iceberg")][name], description, text, *clauses)
 
 
 class CommitConfig(Table):
@@ -71,6 +71,9 @@ class CommitConfig(Table):
         "1.10 on, what takes data files reads every delete manifest of the table, and a Transaction cleans up in one "
         "request. From 1.11 on, a fast append behind REST asks once more after its success, the check for deletion "
         "vectors is pruned by partition, and an expiry opens no manifests.",
+        None,
+        {"commit.protocol": ("iceberg",)},
+        implied=RELEASES[-1],
     )
     base: Literal["refresh", "start"] = _choice(
         "base", "What the first attempt builds on: the newest version, or the one the txn started from."
@@ -96,12 +99,17 @@ class CommitConfig(Table):
         "as_needed",
         "Whether an attempt reads the table metadata object only where commit.metadata says so, or every "
         "attempt does, the first included.",
+        None,
+        {"catalog.table_metadata_inlined": (False,)},
+        {"catalog.service.flavour": ("pointer",)},
     )
     history: Literal["fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind", "none"] = _choice(
         "history", "Which manifest lists of intermediate snapshots are read to validate."
     )
     history_io: Literal["serial", "batched"] = _choice(
-        "history_io", "Whether those lists are read one after another or storage.max_parallel at a time."
+        "history_io",
+        "Whether those lists are read one after another or storage.max_parallel at a time.",
+        {"commit.history": ("fixed_start", "fixed_start_on_retry", "since_last_attempt", "every_kind")},
     )
     merging: Literal["bins", "off", "n_behind", "flush"] = _choice(
         "merging",
@@ -109,10 +117,13 @@ class CommitConfig(Table):
         "manifest that one leaf takes.",
     )
     min_count_to_merge: Annotated[int, Whole(2, 2**31 - 1)] = key(
-        100, "Smallest bin of manifests that is merged, or entries at which a root is flushed."
+        100,
+        "Smallest bin of manifests that is merged, or entries at which a root is flushed.",
+        None,
+        {"commit.merging": ("bins", "flush")},
     )
     manifests_per_concurrent_commit: Annotated[float, Number(0, MANIFESTS_PER_COMMIT_MAX)] = key(
-        1.5, "Manifests read and written per snapshot behind."
+        1.5, "Manifests read and written per snapshot behind.", None, {"commit.merging": ("n_behind",)}
     )
     real_conflict: Literal["abort", "merge"] = _choice(
         "real_conflict", "What a real conflict does: ends the txn, or merges manifests and tries again."

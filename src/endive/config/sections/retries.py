@@ -48,6 +48,11 @@ BACKOFFS = {
 }
 
 
+def _takes(figure: str) -> tuple[str, ...]:
+    """Return the policies that let a figure be changed."""
+    return tuple(policy for policy, backoff in BACKOFFS.items() if figure in backoff.keys)
+
+
 class RetryBackoff(Table):
     """The pause before a retry."""
 
@@ -62,10 +67,16 @@ class RetryBackoff(Table):
         "multiplier times the last pause; none: no pause.",
         "iceberg; exponential if a figure below is given or the protocol is spec or merge",
     )
-    base_ms: Milliseconds = key(100.0, "First pause.", "by policy")
-    multiplier: Annotated[float, Number(1, 1000)] = key(2.0, "Growth per retry.", "by policy")
-    max_ms: Milliseconds = key(60_000.0, "Longest pause, before jitter.", "by policy")
-    jitter: Probability = key(0.1, "Random share of the pause.", "by policy")
+    base_ms: Milliseconds = key(100.0, "First pause.", "by policy", {"retry_backoff.policy": _takes("base_ms")})
+    multiplier: Annotated[float, Number(1, 1000)] = key(
+        2.0, "Growth per retry.", "by policy", {"retry_backoff.policy": _takes("multiplier")}
+    )
+    max_ms: Milliseconds = key(
+        60_000.0, "Longest pause, before jitter.", "by policy", {"retry_backoff.policy": _takes("max_ms")}
+    )
+    jitter: Probability = key(
+        0.1, "Random share of the pause.", "by policy", {"retry_backoff.policy": _takes("jitter")}
+    )
 
 
 class AfterFailure(Table):
@@ -77,16 +88,26 @@ class AfterFailure(Table):
         "Connect up to 1.11); restart: the client goes down, loads its table anew and submits what was not committed "
         "after delay_ms (Flink); rerun: whoever scheduled it runs it again, up to `times` times, pause_ms after each "
         "failure (dbt, Airflow).",
+        implied="lost",
     )
     delay_ms: Milliseconds | None = key(
-        None, "From the failure until the client that restarts submits again.", "none: it must be given"
+        None,
+        "From the failure until the client that restarts submits again.",
+        "none: it must be given",
+        {"after_failure.kind": ("restart",)},
     )
-    times: Annotated[int, Whole(1, RERUNS_MAX)] = key(3, "Most reruns of one txn.")
-    pause_ms: Milliseconds = key(300_000.0, "From the failure until it is run again.")
+    times: Annotated[int, Whole(1, RERUNS_MAX)] = key(
+        3, "Most reruns of one txn.", None, {"after_failure.kind": ("rerun",)}
+    )
+    pause_ms: Milliseconds = key(
+        300_000.0, "From the failure until it is run again.", None, {"after_failure.kind": ("rerun",)}
+    )
     unknown: Literal["checked", "again"] = key(
         "checked",
         "After commit_state_unknown: the next commit looks whether the one before is in the table's "
         "history and leaves out what is there (Flink by checkpoint, Kafka Connect by offsets), or writes it again.",
+        None,
+        {"after_failure.kind": ("carried", "restart")},
     )
 
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from endive.config.values import (
     DURATION_MS_MAX,
+    ICEBERG,
+    ON,
     SEED,
     Bytes,
     Count,
@@ -65,21 +67,31 @@ class TableConfig(Table):
     format: Literal["iceberg", "delta"] = key(
         "iceberg", "Table format: Apache Iceberg or Delta Lake. Each has keys of its own."
     )
-    metadata_base_bytes: Bytes = key(5000, "Table metadata without snapshots.")
-    metadata_bytes_per_snapshot: ItemBytes = key(730, "Added per snapshot kept (measured on Iceberg 1.9).")
-    snapshots_kept_max: Count = key(0, "Snapshots the metadata keeps; 0 = all.")
-    manifest_list_base_bytes: Bytes = key(2000, "A manifest list without entries.")
-    manifest_list_bytes_per_manifest: ItemBytes = key(41, "Added per manifest (measured on Iceberg 1.9).")
-    manifest_bytes: ItemBytes = key(8000, "One manifest.")
-    initial_snapshots: Count = key(0, "Snapshots every table has at the start.")
-    initial_manifests: Count = key(0, "Manifests every table has at the start.")
+    metadata_base_bytes: Bytes = key(5000, "Table metadata without snapshots.", None, ICEBERG)
+    metadata_bytes_per_snapshot: ItemBytes = key(
+        730, "Added per snapshot kept (measured on Iceberg 1.9).", None, ICEBERG
+    )
+    snapshots_kept_max: Count = key(0, "Snapshots the metadata keeps; 0 = all.", None, ICEBERG)
+    manifest_list_base_bytes: Bytes = key(2000, "A manifest list without entries.", None, ICEBERG)
+    manifest_list_bytes_per_manifest: ItemBytes = key(
+        41, "Added per manifest (measured on Iceberg 1.9).", None, ICEBERG
+    )
+    manifest_bytes: ItemBytes = key(8000, "One manifest.", None, ICEBERG)
+    initial_snapshots: Count = key(0, "Snapshots every table has at the start.", None, ICEBERG)
+    initial_manifests: Count = key(0, "Manifests every table has at the start.", None, ICEBERG)
     format_version: Annotated[int, Whole(2, 3)] = key(
-        2, "Iceberg's format version; with 3, row deltas write deletion vectors, one per data file."
+        2,
+        "Iceberg's format version; with 3, row deltas write deletion vectors, one per data file.",
+        None,
+        ICEBERG,
+        implied=2,
     )
     data_files: Annotated[int, Whole(0, DATA_FILES_MAX)] = key(
         0,
         "Data files of every table, spread evenly over its partitions; 0 = not said. With "
         "transaction.touched_files it decides which operations meet.",
+        None,
+        {"conflict.detector": ("files",)},
     )
 
 
@@ -140,53 +152,81 @@ CHECKS_MAX = 100
 TRIES_MAX = 100
 
 
+LOST: Final = {"failures.lost_answer_rate": ON}
+CHECKED: Final = {"failures.status_checks": ON}
+NO_KEYS: Final = {"catalog.service.idempotency_keys": (False,)}
+THROTTLED: Final = {"failures.throttle_rate": ON}
+
+
 class FailuresConfig(Table):
     """Commit requests whose answer is lost after the server has evaluated them, and storage requests that the store
     throttles before it does. Off unless a rate is given.
     """
 
     lost_answer_rate: Probability = key(
-        0.0, "Share of commit requests whose answer never arrives. The server has evaluated them."
+        0.0, "Share of commit requests whose answer never arrives. The server has evaluated them.", implied=0.0
     )
     lost_answer_timeout_ms: PositiveLatencyMs = key(
         60_000.0,
         "How long a client waits for an answer before it gives up; the default is the idle timeout of an "
         "AWS load balancer.",
+        None,
+        LOST,
     )
     lost_check_rate: Probability = key(
-        0.0, "Share of the status checks after a lost answer whose own answer is lost too."
+        0.0, "Share of the status checks after a lost answer whose own answer is lost too.", None, LOST, CHECKED
     )
     status_checks: Annotated[int, Whole(0, CHECKS_MAX)] = key(
         4,
         "Checks whether the commit is in the history, until one is answered: one and Iceberg's three "
         "retries (commit.status-check.num-retries). 0 = none, as PyIceberg and Iceberg's REST client up to 1.10.",
+        None,
+        LOST,
+        NO_KEYS,
     )
     status_check_wait_ms: PositiveLatencyMs = key(
         1_000.0,
         "Wait before the second check, doubled from one to the next, plus up to 10 % "
         "(commit.status-check.min-wait-ms).",
+        None,
+        LOST,
+        CHECKED,
     )
-    status_check_wait_max_ms: PositiveLatencyMs = key(60_000.0, "Longest such wait (commit.status-check.max-wait-ms).")
+    status_check_wait_max_ms: PositiveLatencyMs = key(
+        60_000.0, "Longest such wait (commit.status-check.max-wait-ms).", None, LOST, CHECKED
+    )
     absent_commit: Literal["retry", "unknown"] = key(
         "retry",
         "A check that does not find the commit means that it was refused, and the txn retries; or that "
         "its state is unknown, as in recent versions of Iceberg, and the txn ends.",
+        None,
+        LOST,
+        CHECKED,
+        NO_KEYS,
     )
     throttle_rate: Probability = key(
         0.0,
         "Share of the tries of a storage request that the store answers with 503 Slow Down. The client's "
         "SDK waits and tries again; a catalog service's own requests are not throttled.",
+        implied=0.0,
     )
     throttle_tries: Annotated[int, Whole(1, TRIES_MAX)] = key(
         3,
         "Tries of one request, the first included, before the txn fails (storage_failed). 3 is the "
         "standard mode of the AWS SDKs (max_attempts); Iceberg's S3FileIO since 1.7 has 6 (s3.retry.num-retries = 5).",
+        None,
+        THROTTLED,
     )
     throttle_wait_ms: PositiveLatencyMs = key(
         1_000.0,
         "Longest wait before the second try, doubled from one try to the next; the wait is a uniform share "
         "of it. 1 s in the standard mode of the AWS SDKs, 2 s in S3FileIO (s3.retry.min-wait-ms).",
+        None,
+        THROTTLED,
     )
     throttle_wait_max_ms: PositiveLatencyMs = key(
-        20_000.0, "Longest such wait at any try: 20 s in the AWS SDKs and in S3FileIO (s3.retry.max-wait-ms)."
+        20_000.0,
+        "Longest such wait at any try: 20 s in the AWS SDKs and in S3FileIO (s3.retry.max-wait-ms).",
+        None,
+        THROTTLED,
     )

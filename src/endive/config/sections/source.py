@@ -15,6 +15,8 @@ from endive.config.sections.choices import CountTable, ExponentialCount, Partiti
 from endive.config.sections.distribution import Distribution, Spec, spell_out
 from endive.config.sections.retries import AfterFailure, Aftermath, RetryBackoff
 from endive.config.values import (
+    ICEBERG,
+    ON,
     Bytes,
     Count,
     Flag,
@@ -117,6 +119,15 @@ class PartialProgress(Table):
     )
 
 
+OVERWRITES = {"operation_types": ("validated_overwrite",)}
+# An INSERT OVERWRITE of partitions checks nothing unless its writer asks for it.
+CHECKED = {"overwrite": ("row_delta", "overwrite_files"), "checks": ("partitions",)}
+OTHER_CONFLICTS = ("rewrite_files", "rewrite_manifests", "append_after_read", "merge", "optimize")
+MAY_CONFLICT = ("validated_overwrite", *OTHER_CONFLICTS)
+CAN_CONFLICT = {"operation_types": MAY_CONFLICT}
+OVERWRITE_CHECKED = {"operation_types": OTHER_CONFLICTS, **CHECKED}
+
+
 class SourceKeys(Table):
     """Keys of a source that ``[transaction]`` may give for all of them."""
 
@@ -129,7 +140,9 @@ class SourceKeys(Table):
         "Time a txn works before it commits: a lognormal by its mean, a distribution, or one time for all.",
     )
     tables: TableChoice = key(TableChoice(), "Choice of tables.")
-    partitions: PartitionChoice = key(PartitionChoice(), "Choice of partitions.")
+    partitions: PartitionChoice = key(
+        PartitionChoice(), "Choice of partitions.", None, {"catalog.partitions.enabled": (True,)}
+    )
     keeps_table: Flag = key(
         False,
         "Whether a client loads its table once and keeps it from one commit to the next, as a streaming "
@@ -147,7 +160,12 @@ class SourceKeys(Table):
         "1800000; 0 with protocol spec or merge, or format delta",
     )
     application_retries: Annotated[int, Whole(0, RESTARTS_MAX)] = key(
-        0, "Times the application starts a txn over after a real conflict."
+        0,
+        "Times the application starts a txn over after a real conflict.",
+        None,
+        CAN_CONFLICT,
+        OVERWRITE_CHECKED,
+        {"commit.real_conflict": ("abort",)},
     )
     after_failure: Aftermath = key(AfterFailure(), "What follows a txn that did not commit: a kind, or a table.")
     commit_queue: Annotated[str, Words()] | None = key(
@@ -161,6 +179,7 @@ class SourceKeys(Table):
         "Makes a coordinator of commit_queue: at every multiple of this interval the files of all txns "
         "that wait there are committed at once, by one append (Kafka Connect, Flink's committer). Only for appends.",
         "none: one after another",
+        {"commit_queue": ON},
     )
     fresh_within_ms: Milliseconds | None = key(
         None,
@@ -171,24 +190,47 @@ class SourceKeys(Table):
         "serializable",
         "Which rivals an operation that has read the table must not overlap. Delta: files that others add "
         "fail it, with write_serializable only those of rivals that have read too, with snapshot none.",
+        None,
+        {"operation_types": ("validated_overwrite", "append_after_read", "merge")},
+        {"delta.client": ("spark",)},
+        CHECKED,
+        {
+            "commit.history": ("fixed_start", "fixed_start_on_retry", "since_last_attempt"),
+            "commit.real_conflict": ("abort",),
+        },
     )
     overwrite: Literal["row_delta", "overwrite_files", "replace_partitions"] = key(
-        "row_delta", "Which Iceberg operation a validated overwrite is."
+        "row_delta", "Which Iceberg operation a validated overwrite is.", None, ICEBERG, OVERWRITES
     )
-    rewritten_manifests: Count = key(1, "Existing manifests that hold files to be removed (F in the cost tables).")
+    rewritten_manifests: Count = key(
+        1,
+        "Existing manifests that hold files to be removed (F in the cost tables).",
+        None,
+        ICEBERG,
+        {"operation_types": ("rewrite_files", "validated_overwrite")},
+        {"operation_types": ("rewrite_files",), "overwrite": ("overwrite_files", "replace_partitions")},
+    )
     partial_progress: PartialProgress | None = key(
         None,
         "Makes every arrival a job of several commits: all start from the table as it was then, the "
         "runtime is that of one group, and touched_files are those of the whole job. Only for a source of compactions.",
         "none: one commit",
+        ICEBERG,
     )
     retain_last: Annotated[int, Whole(1, RETAINED_MAX)] | None = key(
-        None, "Newest snapshots that expire_snapshots keeps whatever their age.", "1"
+        None,
+        "Newest snapshots that expire_snapshots keeps whatever their age.",
+        "1",
+        ICEBERG,
+        {"operation_types": ("expire_snapshots",)},
     )
     expire_older_than_ms: Milliseconds | None = key(
         None,
         "Age below which expire_snapshots keeps a snapshot; those there at first count as older. Without "
         "it, age does not matter.",
+        None,
+        ICEBERG,
+        {"operation_types": ("expire_snapshots",)},
     )
     read: Literal["table", "partitions", "files", "columns", "nothing"] | None = key(
         None,
@@ -197,15 +239,29 @@ class SourceKeys(Table):
         "column; files: one on that and on a column whose statistics tell the files apart that it touches; columns: "
         "one on such a column alone; nothing: it replaces what is there, whatever it is (Delta's overwrite).",
         "not said: as files, and a warning",
+        {"operation_types": ("validated_overwrite", "append_after_read", "merge")},
+        CHECKED,
+        {"checks": ("all", "added_rows", "partitions")},
+        {"conflict.detector": ("probabilistic", "files")},
+        {"commit.real_conflict": ("abort",)},
     )
     adds_rows: Flag = key(
-        True, "Whether an overwrite adds rows; a merge-on-read DELETE adds none, and so does one of whole files."
+        True,
+        "Whether an overwrite adds rows; a merge-on-read DELETE adds none, and so does one of whole files.",
+        None,
+        {"operation_types": ("validated_overwrite", "merge")},
+        implied=True,
     )
     added_rows: Literal["touched", "apart"] = key(
         "touched",
         "Where the rows lie that an overwrite adds: among those of the files it touches (an UPDATE), or "
         "apart, in files whose statistics tell them from all that others have read (new keys). Others that have read "
         "files or columns mind the former only.",
+        None,
+        ICEBERG,
+        OVERWRITES,
+        {"adds_rows": (True,)},
+        implied="touched",
     )
     checks: Literal["all", "added_rows", "none", "partitions"] = key(
         "all",
@@ -213,12 +269,20 @@ class SourceKeys(Table):
         "merge-on-read DELETE, which does not look for delete files; none: Flink's upsert, Kafka Connect's deltas; "
         "partitions: an INSERT OVERWRITE whose writer gives Spark's option isolation-level (read = 'partitions' if it "
         "names its partitions; a dynamic one does not). Without it an overwrite of partitions checks nothing.",
+        None,
+        ICEBERG,
+        OVERWRITES,
+        CHECKED,
+        implied="all",
     )
     deletes: Literal["position", "equality", "vector", "equality_and_position", "equality_and_vector"] | None = key(
         None,
         "How a row delta deletes: by position, by key (a sink's upsert), or by deletion vectors (format "
         "v3); with both, the positions are those of rows it has just added.",
         "position; vector with table.format_version = 3",
+        ICEBERG,
+        OVERWRITES,
+        {"overwrite": ("row_delta",)},
     )
     delete_granularity: Literal["file", "partition"] = key(
         "file",
@@ -226,12 +290,24 @@ class SourceKeys(Table):
         "replaces the one which that has (Spark, unless write.delete.granularity says otherwise), or one for a "
         "partition, beside those that are there. A MERGE or UPDATE that replaces one fails from release 1.10 on if a "
         "rewrite of position deletes has done so before it.",
+        None,
+        ICEBERG,
+        OVERWRITES,
+        {"overwrite": ("row_delta",)},
+        {"table.format_version": (2,)},
+        {"checks": ("all", "added_rows", "partitions")},
+        {"referenced_files": (True,)},
+        implied="file",
     )
     rewritten_files: Literal["data", "position_deletes"] = key(
         "data",
         "What rewrite_files rewrites: data files (rewrite_data_files), or files of position deletes "
         "(rewrite_position_delete_files, format v2), which leaves data files alone; touched_files are then the data "
         "files whose deletes it rewrites.",
+        None,
+        ICEBERG,
+        {"operation_types": ("rewrite_files",)},
+        implied="data",
     )
     commit_path: Literal["table", "transaction", "epoch", "pyiceberg"] = key(
         "table",
@@ -239,6 +315,11 @@ class SourceKeys(Table):
         "on the table as loaded and again if that has moved; as Spark's streaming, which refreshes the table before "
         "each epoch's commit; or as PyIceberg does beside engines in Java: the choices of commit.protocol = "
         "'pyiceberg', which builds its first attempt on the table as loaded, for this source alone.",
+        None,
+        ICEBERG,
+        {"commit.protocol": ("iceberg",)},
+        {"transaction.manifest_list_mode": ("rewrite",)},
+        implied="table",
     )
     runtime_filter_ms: Milliseconds = key(
         0.0,
@@ -246,25 +327,52 @@ class SourceKeys(Table):
         "rewrite. If the table has moved by then, it fails before any attempt (table_moved: 'Runtime file filtering is "
         "not possible'). Give it if the catalog's cache is off (cache-enabled = false: the time Spark plans), or if "
         "all writers are threads of one session (until the matching rows are found); 0: neither.",
+        None,
+        ICEBERG,
+        OVERWRITES,
+        {"commit.protocol": ("iceberg",)},
+        {"overwrite": ("overwrite_files",)},
+        implied=0.0,
     )
     starting_sequence_number: Flag = key(
         True,
         "Whether a compaction gives its files the sequence number it started from, as Spark, Trino and "
         "Flink do; it then survives deletes by key on its files.",
+        None,
+        ICEBERG,
+        {"operation_types": ("rewrite_files",)},
+        {"rewritten_files": ("data",)},
+        implied=True,
     )
     referenced_files: Flag = key(
         True,
         "Whether a row delta names the data files its deletes belong to, as Spark's do; it then fails if "
         "one of them is gone.",
+        None,
+        ICEBERG,
+        OVERWRITES,
+        {"overwrite": ("row_delta",)},
     )
     touched_files: TouchedFiles | None = key(
         None,
         "Data files of a table whose rows one operation changes, rewrites or, for an append, adds to: a "
         "number, a share such as '5%', or a count table; needs table.data_files.",
         "not said",
+        {"conflict.detector": ("files",)},
     )
     real_conflict_probability: Probability = key(
-        0.0, "Chance that a conflict on a table is real, instead of what follows from the files or partitions touched."
+        0.0,
+        "Chance that a conflict on a table is real, instead of what follows from the files or partitions touched.",
+        None,
+        {"conflict.detector": ("probabilistic", "files")},
+        {"rewritten_files": ("data",)},
+        {"operation_types": MAY_CONFLICT, "commit.real_conflict": ("merge",)},
+        {
+            "operation_types": OTHER_CONFLICTS,
+            "commit.real_conflict": ("merge",),
+            "overwrite": ("row_delta", "overwrite_files"),
+            "checks": ("partitions",),
+        },
     )
 
     @field_validator("commit_queue", "gather_every_ms", mode="before")
@@ -283,11 +391,21 @@ class TransactionConfig(Table):
     """What holds for the txns of every source alike."""
 
     manifest_list_mode: Literal["rewrite", "append"] = key(
-        "rewrite", "Manifest lists are rewritten, or appended to (ML+)."
+        "rewrite", "Manifest lists are rewritten, or appended to (ML+).", None, ICEBERG
     )
-    manifest_list_seal_threshold_bytes: Bytes = key(0, "Bytes after which a list is sealed and rewritten, 0 = never.")
-    manifest_list_entry_bytes: PositiveItemBytes = key(50, "Bytes of one appended entry.")
-    conflicting_manifests: CountTable = key(ExponentialCount(), "Manifests merged at a real conflict.")
+    manifest_list_seal_threshold_bytes: Bytes = key(
+        0,
+        "Bytes after which a list is sealed and rewritten, 0 = never.",
+        None,
+        ICEBERG,
+        {"transaction.manifest_list_mode": ("append",)},
+    )
+    manifest_list_entry_bytes: PositiveItemBytes = key(
+        50, "Bytes of one appended entry.", None, ICEBERG, {"transaction.manifest_list_mode": ("append",)}
+    )
+    conflicting_manifests: CountTable = key(
+        ExponentialCount(), "Manifests merged at a real conflict.", None, ICEBERG, {"commit.real_conflict": ("merge",)}
+    )
 
 
 class SourceConfig(SourceKeys):

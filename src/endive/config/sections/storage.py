@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, create_model, model_validator
 
+from endive.config.capabilities import BUILT_IN, HAVE_NO_VINTAGES
 from endive.config.sections.distribution import SEED_FLOOR_MS, Distribution, Spec, refuse_bad_normal, spell_out
 from endive.config.values import (
+    DELTA,
+    ICEBERG,
+    ON,
+    Clause,
     Forms,
     LatencyMs,
     LogMean,
@@ -19,9 +24,11 @@ from endive.config.values import (
     Text,
     Whole,
     key,
+    only,
     refusal,
 )
 
+WITH_VINTAGES = tuple(name for name in BUILT_IN if name not in HAVE_NO_VINTAGES)
 SHORT_FORMS = (
     "{mean_ms, stddev_ms}, {mu, sigma}, {base_latency_ms, latency_per_mib_ms, sigma} "
     "or a distribution table such as {distribution = 'fixed', ms = 50.0}"
@@ -102,36 +109,88 @@ _LATENCY_FORMS = Annotated[
 Latency = Annotated[Spec, Forms("a latency table", _LATENCY_FORMS)]
 
 
+_OPERATIONS = {
+    "read": "Latency of a read.",
+    "write": "Latency of a write.",
+    "head": "Latency of a HEAD request.",
+    "delete": "Latency of a delete.",
+    "list": "Latency of a listing.",
+    "cas": "Latency of a compare-and-swap that succeeds.",
+    "append": "Latency of a conditional append that succeeds.",
+    "create": "Latency of a creation if absent that succeeds.",
+}
+_CONDITIONAL = ("cas", "append", "create")
+_CLEANED_UP = {"commit.after_success": ("reload", "clean_up")}
+_WRITTEN_HEAD = {"commit.head": ("written",)}
+_CREATED = {"catalog.type": ("put_if_absent", "single_driver")}
+# Object -> when any request goes to it; operation -> when it does. An operation that is not listed never does.
+_REQUESTS: dict[str, tuple[tuple[Clause, ...], dict[str, tuple[Clause, ...]]]] = {
+    "catalog": (({"catalog.type": ("cas", "append")},), {"read": (), "cas": ({"catalog.type": ("cas",)},)}),
+    "metadata": (
+        (ICEBERG, {"catalog.table_metadata_inlined": (False,)}),
+        {"read": (), "write": (), "head": (_WRITTEN_HEAD,)},
+    ),
+    "manifest_list": (
+        (ICEBERG,),
+        {
+            "read": (),
+            "write": (),
+            "head": ({"commit.head": ("profile",)},),
+            "delete": (_CLEANED_UP,),
+            "append": ({"transaction.manifest_list_mode": ("append",)},),
+        },
+    ),
+    "manifest": ((ICEBERG,), {"read": (), "write": (), "head": (_WRITTEN_HEAD,), "delete": (_CLEANED_UP,)}),
+    "log": (({"catalog.type": ("append",)},), {"head": (), "cas": (), "append": ()}),
+    "commit_file": (
+        (DELTA,),
+        {
+            "read": (),
+            "list": (),
+            "create": (_CREATED,),
+            "write": ({"catalog.type": ("dynamodb", "service")},),
+            "head": ({"catalog.type": ("dynamodb", "single_driver")},),
+            "delete": ({"delta.log_retention_ms": ON},),
+        },
+    ),
+    "checkpoint": ((DELTA,), {"read": (), "write": ()}),
+    "last_checkpoint": ((DELTA,), {"read": (), "write": ()}),
+    "checksum": ((DELTA, {"delta.client": ("spark",)}), {"read": (), "write": ()}),
+}
+
+
 class ObjectLatencies(Table):
     """``[storage.objects.<object>]``: one latency table per operation."""
 
-    read: Latency | None = key(None, "Latency of a read.")
-    write: Latency | None = key(None, "Latency of a write.")
-    head: Latency | None = key(None, "Latency of a HEAD request.")
-    delete: Latency | None = key(None, "Latency of a delete.")
-    cas: Latency | None = key(None, "Latency of a compare-and-swap that succeeds.")
-    cas_failure: Latency | None = key(None, "Latency of one that is refused.")
-    append: Latency | None = key(None, "Latency of a conditional append that succeeds.")
-    append_failure: Latency | None = key(None, "Latency of one that is refused.")
-    list: Latency | None = key(None, "Latency of a listing.")
-    create: Latency | None = key(None, "Latency of a creation if absent that succeeds.")
-    create_failure: Latency | None = key(None, "Latency of one that is refused.")
+
+def _latencies(name: str, operations: dict[str, tuple[Clause, ...]]) -> type[ObjectLatencies]:
+    fields: dict[str, Any] = {}
+    for operation, clauses in operations.items():
+        fields[operation] = (Latency | None, key(None, _OPERATIONS[operation], None, *clauses))
+        if operation in _CONDITIONAL:
+            fields[f"{operation}_failure"] = (
+                Latency | None,
+                key(None, "Latency of one that is refused.", None, *clauses),
+            )
+    title = f"{name.title().replace('_', '')}Latencies"
+    table = create_model(
+        title, __base__=ObjectLatencies, __module__=__name__, __doc__=ObjectLatencies.__doc__, **fields
+    )
+    globals()[title] = table  # where pickle looks for it
+    return table
 
 
-class ObjectsConfig(Table):
-    """``[storage.objects]``: overrides by kind of object."""
-
-    catalog: ObjectLatencies | None = None
-    metadata: ObjectLatencies | None = None
-    manifest_list: ObjectLatencies | None = None
-    manifest: ObjectLatencies | None = None
-    log: ObjectLatencies | None = None
-    commit_file: ObjectLatencies | None = None
-    checkpoint: ObjectLatencies | None = None
-    last_checkpoint: ObjectLatencies | None = None
-    checksum: ObjectLatencies | None = None
-
-
+_OBJECT_FIELDS: dict[str, Any] = {
+    name: (_latencies(name, operations) | None, Field(None, json_schema_extra=only(*clauses)))
+    for name, (clauses, operations) in _REQUESTS.items()
+}
+ObjectsConfig = create_model(
+    "ObjectsConfig",
+    __base__=Table,
+    __module__=__name__,
+    __doc__="``[storage.objects]``: overrides by kind of object.",
+    **_OBJECT_FIELDS,
+)
 OBJECTS = tuple(ObjectsConfig.model_fields)
 
 
@@ -158,9 +217,14 @@ class StorageConfig(Table):
         "s3; s3x if the catalog or the manifest lists are appended to",
     )
     vintage: Literal["measured", "original"] = key(
-        "measured", "Which figures of a built-in provider: measured ones, or those of the original design documents."
+        "measured",
+        "Which figures of a built-in provider: measured ones, or those of the original design documents.",
+        None,
+        {"storage.provider": WITH_VINTAGES},
     )
-    latency_ms: LatencyMs | None = key(None, "Latency of every request; needed with provider 'constant'.")
+    latency_ms: LatencyMs | None = key(
+        None, "Latency of every request; needed with provider 'constant'.", None, {"storage.provider": ("constant",)}
+    )
     min_latency_ms: LatencyMs | None = key(None, "Floor of every request, instead of the profile's.", "the profile's")
     max_parallel: Annotated[int, Whole(1, 10_000)] = key(
         4, "Requests one txn sends at once when it reads or writes several objects."
@@ -169,6 +233,9 @@ class StorageConfig(Table):
         None,
         "Cost per entry of reading the log beyond the checkpoint, multiplied by the entries. Given without "
         "catalog.append_preset, that is append_design, which does not use it.",
+        None,
+        {"catalog.type": ("append",)},
+        {"catalog.append_preset": ("log",)},
     )
     objects: ObjectsConfig = Field(default_factory=lambda: ObjectsConfig())
 
@@ -177,7 +244,8 @@ class StorageConfig(Table):
         return tuple(
             LatencyOverride(object=name, op=op, is_success=not outcome, distribution=spec)
             for name in OBJECTS
-            for key in ObjectLatencies.model_fields
+            if (latencies := getattr(self.objects, name)) is not None
+            for key in type(latencies).model_fields
             for op, _, outcome in [key.partition("_")]
-            if (spec := getattr(getattr(self.objects, name), key, None)) is not None
+            if (spec := getattr(latencies, key)) is not None
         )

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from endive.config.expression import Expression
 from endive.config.problems import show
-from endive.config.reading.load import parse_config
+from endive.config.reading.load import note_text, parse_config, tell
 from endive.config.reading.overrides import apply_overrides
 from endive.config.simulation_config import SimulationConfig
 from endive.config.slo import names_of, objective_of
@@ -142,11 +142,13 @@ class Study:
         points: list[SweepPoint] = []
         refused: dict[str, list[Values]] = {}
         total = 0
+        idle: list[dict[str, list[str]]] = []
         for values in self.combinations():
             total += 1
             try:
                 settings = {key: value for key, value in values.items() if "." in key}  # the rest are names of its own
-                config = parse_config(apply_overrides(self.base, settings), source="<study>")
+                idle.append({})
+                config = parse_config(apply_overrides(self.base, settings), source="<study>", notes=idle[-1])
                 point = SweepPoint(len(points), values, config, config.config_hash())
             except ConfigError as error:
                 for problem in error.problems:
@@ -159,6 +161,7 @@ class Study:
             raise ConfigError("The grid is empty: the [[drop]] conditions leave no combination.")
         self._refuse_too_many_runs(len(points))
         self._refuse_other_subjects(points)
+        _note_idle_keys(idle)
         return _distinct(points)
 
     def _refuse_other_subjects(self, points: Sequence[SweepPoint]) -> None:
@@ -218,6 +221,14 @@ def load_study(
     if seed_count > SEEDS_MAX:
         raise ConfigError(f"--seeds {seed_count} must be a count from 1 to {SEEDS_MAX:,}.")
     return replace(study, seeds=consecutive_seeds(study.seeds[0], seed_count))
+
+
+def _note_idle_keys(idle: Sequence[Mapping[str, Sequence[str]]]) -> None:
+    """Note the keys of a study that have no effect at any of its points."""
+    everywhere = set.intersection(*({key for keys in point.values() for key in keys} for point in idle))
+    for switch, keys in idle[0].items():
+        if told := [key for key in keys if key in everywhere]:
+            tell(note_text(switch, told))
 
 
 def _cause(having: Sequence[Values], total: int) -> str:

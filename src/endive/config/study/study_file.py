@@ -12,7 +12,7 @@ from typing import Any, Final
 from endive.config.expression import CONSTANTS, FUNCTIONS, Expression
 from endive.config.printable import printable_values
 from endive.config.problems import show
-from endive.config.reading.load import read_toml
+from endive.config.reading.load import read_toml, tell
 from endive.config.reading.overrides import apply_overrides, parse_overrides
 from endive.config.study.absolute_paths import with_absolute_paths
 from endive.config.study.axis import Axis, key_problem, leaves, read_axis, repeated_value
@@ -143,7 +143,8 @@ class StudyReader:
             base = apply_overrides(base, changes)
         section = base.get("simulation")
         if isinstance(section, Mapping) and "output_path" in section:
-            self._refuse("base: simulation.output_path has no effect here; a sweep writes into --out.")
+            base = {**base, "simulation": {key: item for key, item in section.items() if key != "output_path"}}
+            tell("no effect in a study, which writes into --out: simulation.output_path")
         return dict(base), folder
 
     def _refuse_keys(self, keys: Mapping[str, Any], where: str) -> None:

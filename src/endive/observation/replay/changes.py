@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from endive.config import apply_overrides, parse_config, read_toml
 from endive.config.capabilities import is_profile_path
-from endive.config.reading.format_switch import format_of
-from endive.config.rules.key_effects import DELTA, ICEBERG
+from endive.config.reading.format_switch import DELTA, ICEBERG, format_of
 from endive.config.toml_text import value_text
 from endive.distributions import from_table
 from endive.observation.fitting.sources import NO_WORK

@@ -1,1 +1,0 @@
-"""Rules between keys: which are read in which combination, and which combinations are refused."""
