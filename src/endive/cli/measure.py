@@ -150,16 +150,21 @@ def catalog(
         typer.Option(metavar="NAME", help="An existing namespace for the scratch table; else one is made and dropped."),
     ] = None,
     seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="Most seconds to take.")] = 300.0,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCHEME://HOST", help="A host or bucket that the catalog's server may send the client to."),
+    ] = None,
     yes: Yes = False,
 ) -> None:
     """Measure loading and committing a scratch table of a catalog, and write what the model needs of it."""
     from endive.observation.measurement.catalog_probe import REST, planned_requests, probe_catalog
     from endive.observation.measurement.catalog_profile import catalog_document, check_profile
+    from endive.observation.tables.allowed_places import parse_places
     from endive.observation.tables.catalogs import open_catalog
     from endive.results.writer import write_atomically
 
     _refuse_place(out)
-    opened = open_catalog(name, parse_properties(properties or []))
+    opened = open_catalog(name, parse_properties(properties or []), allowed=parse_places(allow or ()))
     where = f"namespace '{namespace}'" if namespace else "a namespace of its own"
     requests = planned_requests(opened.kind)
     _ask(

@@ -65,26 +65,81 @@ def test_a_catalog_that_redirects_elsewhere_is_not_followed():
     assert [] == asked
 
 
-def test_a_catalog_whose_configuration_names_another_server_is_refused_unless_it_is_allowed():
-    config = json.dumps({"defaults": {}, "overrides": {"uri": "https://elsewhere.example/"}}).encode()
-    with serving(answers={"/v1/config": config}) as (address, _):
-        told = refusal(lambda: catalog_at(address))
-        allowed = parse_places(["https://elsewhere.example"])
-        opened = open_catalog("far", {"type": "rest", "uri": address}, allowed=allowed, seconds_max=WALL_S_MAX)
+def config_with(overrides: dict[str, object], section: str = "overrides") -> bytes:
+    return json.dumps({"defaults": {}, "overrides": {}} | {section: overrides}).encode()
 
-    assert "its server sends clients on to https://elsewhere.example" in told
-    assert "rest" == opened.kind
+
+FORBIDDEN = {
+    "auth": {"type": "custom", "impl": "subprocess.Popen", "custom": {"args": ["touch", "PWNED"]}},
+    "uri": "http://127.0.0.1:1/",
+    "oauth2-server-uri": "http://127.0.0.1:1/",
+    "credential": "a:b",
+    "token": "t",
+    "header.Authorization": "Bearer t",
+    "ssl": {"cabundle": False},
+    "ssl.cabundle": "false",
+    "rest.sigv4-enabled": "true",
+    "rest.signing-name": "execute-api",
+    "py-io-impl": "antigravity.Fly",
+    "py-catalog-impl": "antigravity.Fly",
+}
+
+
+@pytest.mark.parametrize("section", ["defaults", "overrides"])
+@pytest.mark.parametrize("key", FORBIDDEN)
+@pytest.mark.parametrize("command", ["observe", "measure"])
+def test_a_servers_configuration_runs_no_code_and_sends_no_secret(key, section, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "session-token")
+    with serving(answers={"*": b'{"access_token": "t", "token_type": "bearer"}'}) as (other, asked_elsewhere):
+        value = other if "uri" in key else FORBIDDEN[key]
+        token = b'{"access_token": "t", "token_type": "bearer"}'
+        answers = {"/v1/config": config_with({key: value}, section), "/v1/oauth/tokens": token}
+        with serving(answers=answers) as (address, asked):
+            given = ["type=rest", f"uri={address}", "credential=id:client-secret", "s3.session-token=session-token"]
+            given = [option for option in given if not option.startswith(f"{key}=") or key == "uri"]
+            options = [part for each in given for part in ("--property", each)]
+            start = ["observe", "db.t", "--catalog", "x"] if command == "observe" else ["measure", "catalog", "x", "--yes"]
+            answer = CliRunner().invoke(app, [*start, *options])
+
+    assert 2 == answer.exit_code
+    assert f"its server sets '{key}', which only you may set." in " ".join(answer.stderr.split())
+    assert [] == asked_elsewhere
+    assert {"/v1/oauth/tokens", "/v1/config"} >= set(asked)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_server_may_say_how_its_paths_are_formed_and_repeat_the_users_own_address():
+    answers = {"/v1/config": b""}
+    with serving(answers=answers) as (address, _):
+        told = {"prefix": "team", "warehouse": "w", "uri": f"{address}/", "s3.region": "eu-west-1", "made.up": "x"}
+        answers["/v1/config"] = config_with(told)
+        opened = catalog_at(address, warehouse="mine")
+
+    properties = opened.catalog.properties
+    assert {"prefix": "team", "warehouse": "w", "s3.region": "eu-west-1"} == {
+        key: properties[key] for key in ("prefix", "warehouse", "s3.region")
+    }
+    assert address == properties["uri"]
+    assert "made.up" not in properties
+
+
+@pytest.mark.parametrize("key", ["s3.region", "adls.account-name"])
+def test_a_name_that_becomes_part_of_a_host_is_a_name(key):
+    with serving(answers={"/v1/config": config_with({key: "x.elsewhere.example/"})}) as (address, _):
+        assert f"sets {key} to 'x.elsewhere.example/'" in refusal(lambda: catalog_at(address))
 
 
 def test_neither_a_server_nor_a_table_chooses_which_code_is_imported():
-    config = json.dumps({"defaults": {}, "overrides": {IMPLEMENTATION: "antigravity.Fly"}}).encode()
-    with serving(answers={"/v1/config": config}) as (address, _):
+    with serving(answers={"/v1/config": config_with({})}) as (address, _):
         opened = catalog_at(address)
 
-    files = opened.catalog._load_file_io({IMPLEMENTATION: "antigravity.Fly"}, "/tables/t")
+    told = {IMPLEMENTATION: "antigravity.Fly", "s3.retry-strategy-impl": "antigravity.Fly", "auth.manager": "antigravity"}
+    files = opened.catalog._load_file_io(told, "/tables/t")
 
     assert GUARDED == opened.catalog.properties[IMPLEMENTATION]
     assert "GuardedFileIO" == type(files).__name__
+    assert not set(told.values()) & set(map(str, files.properties.values()))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ store (metadata files) is measured apart, so that ``catalog_profile`` can tell t
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,9 +14,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from endive.errors import ObservationError
+from endive.errors import IntakeError, ObservationError
 from endive.observation.measurement.clients import run_clients, time_call
+from endive.observation.tables.allowed_places import local_path
 from endive.observation.tables.catalogs import OpenCatalog, one_line, pyiceberg
 
 REST: Final = "rest"
@@ -88,13 +91,13 @@ def probe_catalog(
     measured = CatalogMeasured()
     end_s = time.monotonic() + seconds_max
     total = planned_requests(opened.kind)
-    with one_line(f"catalog '{opened.name}'", opened.secrets), _scratch_table(opened.catalog, namespace) as name:
+    with one_line(f"catalog '{opened.name}'", opened.secrets), _scratch_table(opened, namespace) as name:
         for index in range(SAMPLES):
             load_ms, table = time_call(opened.catalog.load_table, name)
             read_ms, content = time_call(_read_metadata, table)
             measured.load_ms.append(load_ms)
             measured.metadata_read_ms.append(read_ms)
-            _write_beside(table, content, measured)
+            _write_beside(opened, name, table, content, measured)
             progress(2 * (index + 1), total)
         if opened.kind == REST:
             measured.long_answers = _measure_long_answers(opened.catalog, name, end_s)
@@ -112,26 +115,41 @@ def _read_metadata(table: Any) -> bytes:
         return bytes(file.read())
 
 
-def _write_beside(table: Any, content: bytes, measured: CatalogMeasured) -> None:
-    """How long the client takes to write a metadata file, as it does for a commit; the file goes with the table."""
-    io = _unguarded(table)
-    place = f"{table.metadata_location.rpartition('/')[0]}/{NAME}{secrets.token_hex(4)}.json"
+def _write_beside(opened: OpenCatalog, name: str, table: Any, content: bytes, measured: CatalogMeasured) -> None:
+    """Measure how long the client takes to write a metadata file, as it does for a commit.
+
+    The server names the folder, so a file is written there only if it is the scratch table's own.
+    """
+    location = f"{table.metadata_location.rpartition('/')[0]}/{NAME}{secrets.token_hex(4)}.json"
+    if not is_own_location(opened, name, location):
+        return
     begin_s = time.perf_counter()
     with suppress(Exception):  # a client that may not write there: a commit behind REST writes nothing itself
-        with io.new_output(place).create() as file:
+        with table.io.new_output(location).create() as file:
             file.write(content)
         measured.metadata_write_ms.append(1000.0 * (time.perf_counter() - begin_s))
-        io.delete(place)
+        table.io.delete(location)
 
 
-def _unguarded(table: Any) -> Any:
-    """The table's FileIO as it writes and deletes."""
-    return table.io.unguarded(table.location()) if hasattr(table.io, "unguarded") else table.io
+def is_own_location(opened: OpenCatalog, name: str, location: str) -> bool:
+    """Whether a file is in a folder named after the scratch table, on a machine whose files the server may name."""
+    if opened.kind == REST:
+        try:
+            opened.allowed.refuse_local(location, str(opened.catalog.uri))
+        except IntakeError:
+            return False
+    path = local_path(location)
+    file = urlsplit(location).path if path is None else os.path.realpath(path)
+    folders = file.split("/")[:-1]
+    return ".." not in folders and any(name.rpartition(".")[2] in folder for folder in folders)
 
 
 @contextmanager
-def _scratch_table(catalog: Any, namespace: str | None) -> Iterator[str]:
-    """A table of our own in a namespace of our own, or in one that is named; both are removed at the end."""
+def _scratch_table(opened: OpenCatalog, namespace: str | None) -> Iterator[str]:
+    """Make a table in a new namespace, or in one that is named; remove both at the end."""
+    from endive.observation.tables.guarded_io import record_outputs
+
+    catalog = opened.catalog
     schema = pyiceberg("schema").Schema(
         pyiceberg("types").NestedField(1, "id", pyiceberg("types").LongType(), required=False)
     )
@@ -139,32 +157,32 @@ def _scratch_table(catalog: Any, namespace: str | None) -> Iterator[str]:
     name = f"{own}.{NAME}{secrets.token_hex(4)}"
     if namespace is None:
         catalog.create_namespace(own)
-    table = None
-    try:
-        table = catalog.create_table(name, schema, properties=NO_RETRY)
-        yield name
-    finally:
+    with record_outputs() as written:
+        table = None
         try:
-            catalog.purge_table(name)
-        except Exception:
-            with suppress(Exception):
-                catalog.drop_table(name)
-        _remove_files(table)
-        if namespace is None:
-            with suppress(Exception):
-                catalog.drop_namespace(own)
-        if catalog.table_exists(name):
-            raise ObservationError(f"the scratch table '{name}' could not be dropped. Drop it.")
+            table = catalog.create_table(name, schema, properties=NO_RETRY)
+            yield name
+        finally:
+            _drop_table(opened, name)
+            for location in written:
+                if table is not None and is_own_location(opened, name, location):
+                    with suppress(Exception):  # dropped with the table, or never finished
+                        table.io.delete(location)
+            if namespace is None:
+                with suppress(Exception):
+                    catalog.drop_namespace(own)
+            if catalog.table_exists(name):
+                raise ObservationError(f"the scratch table '{name}' could not be dropped. Drop it.")
 
 
-def _remove_files(table: Any) -> None:
-    """What purging leaves: metadata files of commits that were refused, which no version of the table names."""
-    io: Any = None if table is None else _unguarded(table)
-    if not hasattr(io, "fs_by_scheme"):
-        return  # only PyIceberg's Arrow FileIO can list a folder
-    scheme, host, path = io.parse_location(table.location())
-    with suppress(FileNotFoundError):
-        io.fs_by_scheme(scheme, host).delete_dir(path)
+def _drop_table(opened: OpenCatalog, name: str) -> None:
+    """Drop the table. A REST server purges its own files; elsewhere PyIceberg would delete whatever the metadata names."""
+    with suppress(Exception):
+        if opened.kind == REST:
+            with suppress(Exception):
+                opened.catalog.purge_table(name)
+                return
+        opened.catalog.drop_table(name)
 
 
 def _commit_step(opened: OpenCatalog, name: str, clients: int, measured: CatalogMeasured, end_s: float) -> None:

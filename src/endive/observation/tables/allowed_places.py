@@ -6,10 +6,9 @@ network, so a path leads to another scheme or host only if the user allows it (`
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from endive.errors import ConfigError, IntakeError
@@ -17,17 +16,6 @@ from endive.errors import ConfigError, IntakeError
 LOCAL: Final = "file"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 SECONDS_MAX: Final = 10.0  # for one answer of a catalog or a store
-# Properties that tell a FileIO of PyIceberg where to connect to, and where stores of the large providers are.
-ADDRESSES: Final = re.compile(
-    r"(s3|gcs|adls|hdfs|hf|oss|rest|oauth2|client)\b.*(endpoint|uri|host|authority|proxy|string)"
-)
-PROVIDERS: Final = (
-    ".amazonaws.com",
-    ".amazonaws.com.cn",
-    ".googleapis.com",
-    ".core.windows.net",
-    ".fabric.microsoft.com",
-)
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "abfss", "wasbs": "abfss", "": LOCAL}
 
 
@@ -74,24 +62,6 @@ class AllowedPlaces:
             known = ", ".join(sorted(map(str, self.places)))
             reason = f"lies at {place}, and only {known} was asked for. Allow it: --allow {place}"
             raise IntakeError(f"'{location[:80]}'", f"{reason}.")
-
-    def refuse_other_server(self, asked: str, told: str) -> None:
-        """IntakeError if a catalog sends its clients on to another host."""
-        if asked and told and place_of(told).host != place_of(asked).host and place_of(told) not in self.places:
-            place = place_of(told)
-            raise IntakeError("its server", f"sends clients on to {place}, which was not asked for: --allow {place}.")
-
-    def refuse_other_store(self, told: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-        """IntakeError if a server or a table has files read from, or sent through, a host that nobody named."""
-        hosts = {place.host for place in self.places} | {place_of(str(own.get("uri", ""))).host}
-        for key, value in told.items():
-            text = str(value)
-            if ADDRESSES.match(key) is None or text.startswith("/") or text == str(own.get(key)):
-                continue
-            place = place_of(text if "://" in text else f"https://{text}")
-            if place.host not in hosts and not f".{place.host}".partition(":")[0].endswith(PROVIDERS):
-                reason = f"sets {key} to {place}, which was not asked for: --allow {place}."
-                raise IntakeError("its server", reason)
 
     def refuse_local(self, location: str, uri: str) -> None:
         """IntakeError if the server of another machine names a file of this one."""

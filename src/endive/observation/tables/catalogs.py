@@ -20,9 +20,10 @@ from endive.intake import fetch, read_bytes, refused_as, within
 from endive.observation.history import TableHistory
 from endive.observation.secrets import redact, secrets_in
 from endive.observation.tables.allowed_places import NOWHERE_ELSE, SECONDS_MAX, AllowedPlaces, local_path
-from endive.observation.tables.io_properties import IMPLEMENTATION, OWN, guard_properties, without_code
+from endive.observation.tables.io_properties import IMPLEMENTATION, OWN, guard_properties
 from endive.observation.tables.manifests import ManifestFiles, with_manifests
 from endive.observation.tables.metadata import BYTES_MAX, history_of
+from endive.observation.tables.server_settings import store_settings
 
 EXTRA: Final = "Install PyIceberg: pip install 'endive[lake]'."
 _KINDS: Final = {
@@ -79,27 +80,24 @@ def open_catalog(
             f"has: {names}. Or give --property uri=..."
         )
     with one_line(f"catalog '{name}'", secrets):
-        catalog = _load(library, name, properties, guard_properties(own, seconds_max))
-        allowed.refuse_other_server(str(own.get("uri", "")), str(getattr(catalog, "uri", "")))
-        allowed.refuse_other_store(catalog.properties, own)
+        catalog = _load(library, name, properties, guard_properties(own, seconds_max), allowed)
         load = catalog._load_file_io
 
         def load_file_io(properties: Mapping[str, Any] | None = None, location: str | None = None) -> Any:
-            allowed.refuse_other_store(properties or {}, own)
-            return load(without_code(properties or {}), location)
+            return load(store_settings(properties or {}, own, allowed), location)
 
         catalog._load_file_io = load_file_io
     return OpenCatalog(name=name, catalog=catalog, secrets=secrets, allowed=allowed, seconds_max=seconds_max)
 
 
-def _load(library: Any, name: str, properties: Mapping[str, str], guarded: Mapping[str, Any]) -> Any:
-    """A catalog that reads files with limits, and imports nothing that its server or a table names."""
+def _load(library: Any, name: str, properties: Mapping[str, str], guarded: Mapping[str, Any], allowed: AllowedPlaces) -> Any:
+    """Load a catalog that reads files with limits, and takes from its server only what a server may set."""
     from endive.observation.tables.rest_catalog import open_guarded_rest
 
     added = {key: value for key, value in guarded.items() if key.startswith(OWN) or key == IMPLEMENTATION}
-    with open_guarded_rest():
+    with open_guarded_rest(allowed):
         catalog = library.load_catalog(name, **{**properties, **added})
-    catalog.properties = {**without_code(catalog.properties), **added}
+    catalog.properties = {**catalog.properties, **added}
     return catalog
 
 

@@ -7,6 +7,8 @@ PyIceberg makes a FileIO where it needs one, from the properties of the catalog;
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +23,20 @@ FILE_BYTES_MAX: Final = 128 * 2**20  # 100,000 snapshots take less
 NOUN: Final = "a file of a table"
 
 
+_recorded: list[list[str]] = []
+
+
+@contextmanager
+def record_outputs() -> Iterator[list[str]]:
+    """Collect the locations of files that are written meanwhile, by any thread."""
+    locations: list[str] = []
+    _recorded.append(locations)
+    try:
+        yield locations
+    finally:
+        _recorded.remove(locations)
+
+
 class GuardedFileIO(FileIO):  # type: ignore[misc]  # PyIceberg has no types here
     """Reads with limits; writes and deletes as the FileIO behind it does."""
 
@@ -32,6 +48,8 @@ class GuardedFileIO(FileIO):  # type: ignore[misc]  # PyIceberg has no types her
         return GuardedInput(location, self)
 
     def new_output(self, location: str) -> OutputFile:
+        for locations in _recorded:
+            locations.append(location)
         output: OutputFile = self.unguarded(location).new_output(location)
         return output
 

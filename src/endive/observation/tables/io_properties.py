@@ -16,7 +16,6 @@ OWN_SECONDS: Final = f"{OWN}seconds-max"
 ENDPOINT: Final = "s3.endpoint"
 REGIONS: Final = ("s3.region", "client.region")
 REGION_ELSEWHERE: Final = "us-east-1"  # what a server that is not Amazon's is told, as by every client of theirs
-_CODE: Final = "py-"  # properties that name a class of Python's
 
 
 def guard_properties(properties: Mapping[str, Any], seconds_max: float = SECONDS_MAX) -> dict[str, Any]:
@@ -25,11 +24,6 @@ def guard_properties(properties: Mapping[str, Any], seconds_max: float = SECONDS
     if IMPLEMENTATION in properties:
         guarded[OWN_IMPLEMENTATION] = properties[IMPLEMENTATION]
     return guarded
-
-
-def without_code(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Properties of somebody else's table or server, without those that would have a class imported."""
-    return {key: value for key, value in properties.items() if not key.startswith((_CODE, OWN))}
 
 
 def unguarded_properties(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,24 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pyiceberg import catalog as library
-from pyiceberg.catalog.rest import RestCatalog
-from requests import PreparedRequest, Response, Session
+from pyiceberg.catalog import WAREHOUSE_LOCATION
+from pyiceberg.catalog.rest import (
+    DEFAULT_ENDPOINTS,
+    DEFAULT_NAMESPACE_SEPARATOR,
+    NAMESPACE_SEPARATOR_PROPERTY,
+    ConfigResponse,
+    Endpoints,
+    RestCatalog,
+)
+from pyiceberg.catalog.rest.response import _handle_non_200_response
+from requests import HTTPError, PreparedRequest, Response, Session
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from endive.errors import IntakeError
 from endive.intake import expand_gzip, is_gzip, refuse_other_host, within
-from endive.observation.tables.allowed_places import SECONDS_MAX
+from endive.observation.tables.allowed_places import NOWHERE_ELSE, SECONDS_MAX, AllowedPlaces
 from endive.observation.tables.guarded_io import FILE_BYTES_MAX
 from endive.observation.tables.io_properties import OWN_SECONDS
+from endive.observation.tables.server_settings import merge_catalog_settings
 
 CHUNK_BYTES: Final = 65_536
 
 
 class GuardedRestCatalog(RestCatalog):  # type: ignore[misc]
-    """The same catalog; every session it makes is guarded from its first request on."""
+    """The same catalog; every session is guarded, and the server's configuration is merged through an allow-list."""
+
+    def __init__(self, name: str, allowed: AllowedPlaces = NOWHERE_ELSE, **properties: Any) -> None:
+        self._allowed = allowed
+        super().__init__(name, **properties)
+
+    def _fetch_config(self) -> None:
+        """Ask the server for its configuration, and take from it only what a server may set.
+
+        PyIceberg's own method merges everything and builds its next session from the result.
+        """
+        params = {key: self.properties[key] for key in (WAREHOUSE_LOCATION,) if self.properties.get(key)}
+        with self._create_session() as session:
+            response = session.get(self.url(Endpoints.get_config, prefixed=False), params=params)
+        try:
+            response.raise_for_status()
+        except HTTPError as error:
+            _handle_non_200_response(error, {})
+        told = ConfigResponse.model_validate_json(response.text)
+        self.properties = merge_catalog_settings(self.properties, told.defaults, told.overrides, self._allowed)
+        self._supported_endpoints = set(told.endpoints or DEFAULT_ENDPOINTS)
+        separator = self.properties.get(NAMESPACE_SEPARATOR_PROPERTY) or DEFAULT_NAMESPACE_SEPARATOR
+        self._namespace_separator = unquote(str(separator))
 
     def _config_headers(self, session: Session) -> None:
         seconds_max = float(self.properties.get(OWN_SECONDS, SECONDS_MAX))
@@ -41,11 +73,11 @@ class GuardedRestCatalog(RestCatalog):  # type: ignore[misc]
 
 
 @contextmanager
-def open_guarded_rest() -> Iterator[None]:
-    """While it holds, PyIceberg makes guarded REST catalogs."""
+def open_guarded_rest(allowed: AllowedPlaces = NOWHERE_ELSE) -> Iterator[None]:
+    """Let PyIceberg make guarded REST catalogs for a while."""
     kind = library.CatalogType.REST
     before = library.AVAILABLE_CATALOGS[kind]
-    library.AVAILABLE_CATALOGS[kind] = lambda name, conf: GuardedRestCatalog(name, **conf)
+    library.AVAILABLE_CATALOGS[kind] = lambda name, conf: GuardedRestCatalog(name, allowed, **conf)
     try:
         yield
     finally:
