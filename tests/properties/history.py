@@ -50,6 +50,11 @@ def says_no_start(run: Run, row: Row) -> bool:
     return adds_vectors(run, row) and run.source(row).checks == "none"
 
 
+def builds_as_loaded(run: Run, row: Row) -> bool:
+    """Whether its first attempt builds on the table as it was loaded, and then walks to the newest."""
+    return run.source(row).commit_path == "transaction" and row["kind"] <= REWRITE_FILES
+
+
 def is_validating(row: Row, source: Any) -> bool:
     """Whether the operation looks at what others did since it started."""
     return n_matching(row, source, [CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE]) > 0
@@ -73,7 +78,7 @@ def n_matching(row: Row, source: Any, classes: list[int]) -> int:
 def misses_history(run: Run, row: Row, situation: Situation, table: int) -> bool:
     """Whether a snapshot that the attempt walks through, back to its start, is expired."""
     history, source = run.config.commit.history, run.source(row)
-    if situation.nth == 1 and source.commit_path == "transaction" and row["kind"] <= REWRITE_FILES:
+    if situation.nth == 1 and builds_as_loaded(run, row):
         loaded = snapshots_installed(run, table, situation.start.seq)
         if 0 < loaded <= snapshots_expired(run, table, situation.base.seq):
             return True

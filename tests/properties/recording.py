@@ -91,7 +91,7 @@ class Attempt:
 
     @property
     def is_locked_out(self) -> bool:
-        return self.has_asked and self.intention is None
+        return self.has_asked and self.intention is None and self.checked is None
 
 
 class Situation(NamedTuple):

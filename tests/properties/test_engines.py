@@ -66,3 +66,18 @@ def test_both_engines_give_every_txn_the_same_row_and_the_run_the_same_table_and
 def test_the_reference_engine_gives_a_golden_configuration_its_fingerprint_too(name):
     """``tests/golden`` holds the compiled engine to it."""
     assert GOLDEN[name]["fingerprint"] == simulate(CONFIGURATIONS[name], engine="reference").fingerprint
+
+
+@pytest.mark.parametrize("commit_path", ["table", "transaction", "pyiceberg"])
+@pytest.mark.parametrize("kind", ["fast_append", "merge_append", "rewrite_files"])
+def test_both_engines_draw_long_runs_of_requests_alike_for_sources_of_one_kind(kind, commit_path):
+    """Eight lists one after another are drawn as one sum; a fast append reads so many in a transaction only."""
+    arrivals = {"kind": "jobs", "jobs": 5, "period_ms": 500.0, "phase": "spread"}
+    source = {"name": "s0", "arrivals": arrivals, "runtime": {"distribution": "fixed", "ms": 1.0}}
+    source |= {"operation_types": {kind: 1.0}, "commit_path": commit_path}
+    mapping = {"simulation": {"duration_ms": 20_000.0, "seed": 1}, "source": [source]}
+
+    (reference, ours), (compiled, theirs) = (run_on(engine, mapping) for engine in ENGINES)
+
+    assert len(reference) == len(compiled)
+    assert ours.fingerprint == theirs.fingerprint

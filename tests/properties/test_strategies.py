@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.properties.delta_strategies import any_configs
+from tests.properties.section_strategies import KINDS
 
 from endive.config.key_reference import reference
 
@@ -22,6 +23,29 @@ NOT_DRAWN = {
     "catalog.table_names": "other names for tables",
     "storage.objects": "another way to write T_PUT and the like; each is drawn by one of them",
 }
+
+
+STARTS_MIN, STARTS_MAX = 4, 40
+# Keys that are given to sources of some kinds only: others do not read them.
+OF_SOME_KINDS = {
+    "partial_progress": {"rewrite_files"},
+    "manifest_list_entry_bytes": set(KINDS[:4]),
+    "manifest_list_seal_threshold_bytes": set(KINDS[:4]),
+    "rewritten_files": {"rewrite_files"},
+    "deletes": {"validated_overwrite"},
+    "adds_rows": {"validated_overwrite"},
+    "added_rows": {"validated_overwrite"},
+    "checks": {"validated_overwrite"},
+    "read": {"validated_overwrite"},
+    "starting_sequence_number": {"validated_overwrite"},
+    "runtime_filter_ms": {"validated_overwrite"},
+}
+RARELY = {
+    "gather_every_ms",
+    "fresh_within_ms",
+    "threads",
+    "delete_granularity",
+}  # of few sources: held by the test of all keys
 
 
 def _keys_in(value: Any) -> set[str]:
@@ -49,3 +73,26 @@ def test_random_configurations_have_every_key():
         if not missing:
             break
     assert [] == missing
+
+
+@pytest.mark.lengthy
+def test_every_key_of_a_source_is_drawn_for_sources_of_each_single_kind():
+    """A key that is drawn only next to other kinds hides what an engine does where there is one kind."""
+    drawn: set[tuple[str, str]] = set()
+
+    def draw(mapping: dict[str, Any]) -> None:
+        for source in mapping["source"]:
+            whole = mapping.get("transaction", {}) | source
+            kinds = [kind for kind, weight in whole.get("operation_types", {}).items() if weight]
+            if len(kinds) == 1 and kinds[0] in KINDS:
+                drawn.update((key, kinds[0]) for key in whole)
+
+    quick = settings(max_examples=EXAMPLES, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
+    missing: set[tuple[str, str]] = set()
+    for start in range(STARTS_MAX):
+        seed(start)(quick(given(mapping=any_configs())(draw)))()
+        keys = {key for key, _ in drawn}
+        missing = {(key, kind) for key in keys - RARELY for kind in OF_SOME_KINDS.get(key, KINDS)} - drawn
+        if start >= STARTS_MIN and not missing:
+            break
+    assert set() == missing

@@ -152,7 +152,7 @@ def catalog(
     seconds_max: Annotated[float, typer.Option("--max-seconds", min=1.0, help="Most seconds to take.")] = 300.0,
     allow: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCHEME://HOST", help="A host or bucket that the catalog's server may send the client to."),
+        typer.Option(metavar="SCHEME://HOST", help="A host that the catalog's server may send the client to."),
     ] = None,
     yes: Yes = False,
 ) -> None:

@@ -31,6 +31,7 @@ from endive.vocabulary import (
     CHECKPOINT,
     COMMIT_FILE,
     EXPIRE_SNAPSHOTS,
+    FAST_APPEND,
     FIRST_DELTA_KIND,
     MANIFEST,
     MANIFEST_LIST,
@@ -55,11 +56,16 @@ def requests_at_a_time(settings: FormatSettings) -> int:
     return settings.delta.protocol.parallel_max if settings.is_delta else settings.iceberg.protocol.parallel_max
 
 
-def asks_for_few(settings: FormatSettings) -> bool:
-    """Whether a fast append asks for one object of each kind, whoever commits beside it."""
+@rule
+def may_ask_for_many(settings: FormatSettings, operation: Operation) -> bool:
+    """Whether the operation may ask for many objects of a kind, depending on how many others commit meanwhile.
+
+    If not, no sum of equal draws is ever needed, and the compiled engine saves the tables of such sums.
+    """
+    if settings.is_delta == 1 or operation.kind != FAST_APPEND or effects.is_in_transaction(operation):
+        return True
     own = settings.iceberg.protocol
-    is_few = own.history != protocol.HISTORY_EVERY_KIND and own.real_conflict != protocol.REAL_MERGE
-    return is_few and not settings.is_delta
+    return own.history == protocol.HISTORY_EVERY_KIND or own.real_conflict == protocol.REAL_MERGE
 
 
 def begin_table(world: Any, table: TableState) -> None:

@@ -99,7 +99,9 @@ def test_a_servers_configuration_runs_no_code_and_sends_no_secret(key, section, 
             given = ["type=rest", f"uri={address}", "credential=id:client-secret", "s3.session-token=session-token"]
             given = [option for option in given if not option.startswith(f"{key}=") or key == "uri"]
             options = [part for each in given for part in ("--property", each)]
-            start = ["observe", "db.t", "--catalog", "x"] if command == "observe" else ["measure", "catalog", "x", "--yes"]
+            start = (
+                ["observe", "db.t", "--catalog", "x"] if command == "observe" else ["measure", "catalog", "x", "--yes"]
+            )
             answer = CliRunner().invoke(app, [*start, *options])
 
     assert 2 == answer.exit_code
@@ -134,7 +136,11 @@ def test_neither_a_server_nor_a_table_chooses_which_code_is_imported():
     with serving(answers={"/v1/config": config_with({})}) as (address, _):
         opened = catalog_at(address)
 
-    told = {IMPLEMENTATION: "antigravity.Fly", "s3.retry-strategy-impl": "antigravity.Fly", "auth.manager": "antigravity"}
+    told = {
+        IMPLEMENTATION: "antigravity.Fly",
+        "s3.retry-strategy-impl": "antigravity.Fly",
+        "auth.manager": "antigravity",
+    }
     files = opened.catalog._load_file_io(told, "/tables/t")
 
     assert GUARDED == opened.catalog.properties[IMPLEMENTATION]
@@ -148,6 +154,10 @@ def test_neither_a_server_nor_a_table_chooses_which_code_is_imported():
         ("s3.endpoint", "http://elsewhere.example:9000/"),
         ("s3.endpoint", "elsewhere.example:9000"),
         ("s3.proxy-uri", "http://elsewhere.example:9000"),
+        ("s3.endpoint", "https://ec2-1-2-3-4.us-west-2.compute.amazonaws.com:9000"),
+        ("s3.endpoint", "https://abc.execute-api.us-west-2.amazonaws.com:443"),
+        ("s3.endpoint", "http://s3.us-west-2.amazonaws.com:80"),
+        ("s3.endpoint", "https://elsewhere.example:443#.s3.us-west-2.amazonaws.com"),
         ("gcs.service.host", "http://amazonaws.com.elsewhere.example:9000"),
         ("adls.account-host", "elsewhere.example:9000"),
     ],
@@ -157,12 +167,12 @@ def test_neither_a_server_nor_a_table_chooses_which_host_files_are_read_from(key
     with serving(answers={"/v1/config": json.dumps(plain).encode()}) as (address, _):
         opened = catalog_at(address)
         named = catalog_at(address, **{key: value})
-        allowed = parse_places([f"http://{value.split('/')[-1] or value.split('/')[2]}"])
+        allowed = parse_places([value if "://" in value else f"https://{value}"])
         also = open_catalog("far", {"type": "rest", "uri": address}, allowed=allowed, seconds_max=WALL_S_MAX)
     with serving(answers={"/v1/config": json.dumps(sent_on).encode()}) as (address, _):
         assert f"its server sets {key} to http" in refusal(lambda: catalog_at(address))
 
-    with pytest.raises(IntakeError, match=r"elsewhere\.example:9000, which was not asked for: --allow http"):
+    with pytest.raises(IntakeError, match=r"which was not asked for: --allow http"):
         opened.catalog._load_file_io({key: value}, "s3://b/t")
     harmless = {"s3.endpoint": "https://s3.eu-west-1.amazonaws.com", "owner.uri": value, "s3.signer.endpoint": "/sign"}
     for each, told in ((named, {key: value}), (also, {key: value}), (opened, harmless)):
@@ -256,6 +266,13 @@ def test_a_store_that_redirects_once_it_is_measured_leads_nowhere(tmp_path, monk
         ("s3://b", {"endpoint": "http://minio.example:9000"}, {}, "minio.example"),
         ("s3://b", {}, {"AWS_ENDPOINT_URL": "https://minio.example"}, "minio.example"),
         ("gs://b", {}, {"X_URL": "https://elsewhere.example"}, "googleapis.com"),
+        (
+            "s3://b--use1-az4--x-s3",
+            {"region": "us-west-2"},
+            {},
+            "169.254.170.2,169.254.170.23,s3.dualstack.us-west-2.amazonaws.com,s3.us-west-2.amazonaws.com,"
+            "s3express-use1-az4.us-west-2.amazonaws.com,sts.amazonaws.com,sts.us-west-2.amazonaws.com",
+        ),
         (
             "az://c",
             {"msi_endpoint": "http://169.254.169.254/x"},

@@ -176,7 +176,7 @@ def _scratch_table(opened: OpenCatalog, namespace: str | None) -> Iterator[str]:
 
 
 def _drop_table(opened: OpenCatalog, name: str) -> None:
-    """Drop the table. A REST server purges its own files; elsewhere PyIceberg would delete whatever the metadata names."""
+    """Drop the table; only a REST server purges, because PyIceberg would delete whatever the metadata names."""
     with suppress(Exception):
         if opened.kind == REST:
             with suppress(Exception):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ _AWS: Final = Credentials(
         ("skip_signature",),
         ("metadata_endpoint",),
     ),
-    ("amazonaws.com", "amazonaws.com.cn", "169.254.170.2", "169.254.170.23"),
+    ("sts.amazonaws.com", "169.254.170.2", "169.254.170.23"),
     "metadata_endpoint=http://169.254.169.254",
 )
 _GOOGLE: Final = Credentials(
@@ -124,8 +125,20 @@ def keep_to_its_hosts(url: str, options: Mapping[str, str], environ: Mapping[str
     named = {name: value for name, value in given.items() if "://" in value and name.startswith(kind.prefixes)}
     named |= {name: value for name, value in options.items() if "://" in value}
     hosts = {host for value in named.values() if (host := urlsplit(value).hostname)}
+    domains = (*kind.domains, *_s3_hosts(url, given)) if kind is _AWS else kind.domains
     is_endpoint = any("endpoint" in name and "metadata" not in name and "msi" not in name for name in named)
-    return {"proxy_url": NOWHERE, "proxy_excludes": ",".join(sorted({*hosts, *(() if is_endpoint else kind.domains)}))}
+    return {"proxy_url": NOWHERE, "proxy_excludes": ",".join(sorted({*hosts, *(() if is_endpoint else domains)}))}
+
+
+def _s3_hosts(url: str, given: Mapping[str, str]) -> list[str]:
+    """Return the hosts of S3 in the region; below amazonaws.com there are machines and gateways that anybody rents."""
+    region = next(
+        (given[name] for name in ("region", "aws_region", "aws_default_region") if name in given), "us-east-1"
+    )
+    zone = re.search(r"--([a-z0-9-]+)--x-s3$", urlsplit(url).hostname or "")
+    names = ["s3", "s3.dualstack", "sts", *([f"s3express-{zone[1]}"] if zone else [])]
+    ending = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return [f"{name}.{region}.{ending}" for name in names]
 
 
 def _plain(name: str, kind: Credentials) -> str:

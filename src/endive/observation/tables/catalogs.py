@@ -90,7 +90,9 @@ def open_catalog(
     return OpenCatalog(name=name, catalog=catalog, secrets=secrets, allowed=allowed, seconds_max=seconds_max)
 
 
-def _load(library: Any, name: str, properties: Mapping[str, str], guarded: Mapping[str, Any], allowed: AllowedPlaces) -> Any:
+def _load(
+    library: Any, name: str, properties: Mapping[str, str], guarded: Mapping[str, Any], allowed: AllowedPlaces
+) -> Any:
     """Load a catalog that reads files with limits, and takes from its server only what a server may set."""
     from endive.observation.tables.rest_catalog import open_guarded_rest
 

@@ -36,7 +36,13 @@ STORE_SWITCHES: Final = frozenset({"s3.force-virtual-addressing", "s3.path-style
 # Where a FileIO connects to.
 ADDRESSES: Final = re.compile(r"(s3|gcs|adls|hdfs|hf|oss|client)\b.*(endpoint|uri|host|authority|proxy|string)")
 USABLE_ADDRESSES: Final = frozenset(
-    {"s3.endpoint", "gcs.service.host", "adls.account-host", "adls.blob-storage-authority", "adls.dfs-storage-authority"}
+    {
+        "s3.endpoint",
+        "gcs.service.host",
+        "adls.account-host",
+        "adls.blob-storage-authority",
+        "adls.dfs-storage-authority",
+    }
 )
 # Hosts that only the provider can answer at; *.amazonaws.com would include every rented machine.
 PROVIDER_HOST: Final = re.compile(
@@ -55,7 +61,9 @@ def merge_catalog_settings(
         for key, value in told.items():
             if FORBIDDEN.match(key) and not _is_same(key, value, own):
                 remedy = "Nothing was sent there. If you trust it, set it yourself: --property"
-                raise IntakeError("its server", f"sets '{key[:60]}', which only you may set. {remedy} '{key[:60]}=...'.")
+                raise IntakeError(
+                    "its server", f"sets '{key[:60]}', which only you may set. {remedy} '{key[:60]}=...'."
+                )
         refuse_other_addresses(told, own, allowed)
     settable = CATALOG_KEYS | STORE_NAMES | STORE_SWITCHES | USABLE_ADDRESSES
     added = {key: value for key, value in defaults.items() if key in settable and key not in own}
@@ -99,4 +107,6 @@ def refuse_other_addresses(told: Mapping[str, Any], own: Mapping[str, Any], allo
 def _refuse_odd_names(told: Mapping[str, Any]) -> None:
     for key, value in told.items():
         if key in STORE_NAMES and not NAME.fullmatch(str(value)):
-            raise IntakeError("its server", f"sets {key} to '{str(value)[:40]}', which is no name of a region or account.")
+            raise IntakeError(
+                "its server", f"sets {key} to '{str(value)[:40]}', which is no name of a region or account."
+            )

@@ -15,8 +15,9 @@ from endive.distributions import FixedLatency, LatencyDistribution
 from endive.distributions.code import FloatArray
 from endive.formats.data_files import N_CHANGES
 from endive.formats.nesting import TableState
-from endive.formats.rules import asks_for_few, batched_objects, commits_kept, requests_at_a_time
+from endive.formats.rules import batched_objects, commits_kept, may_ask_for_many, requests_at_a_time
 from endive.kernel import Fields, Ints, fill, records
+from endive.record import copied
 from endive.simulation.build import Parts
 from endive.simulation.compiled import records as at
 from endive.simulation.compiled.records import (
@@ -258,14 +259,15 @@ def _pack_storage(parts: Parts, world: WorldRecord, codes: _Codes) -> None:
 
 
 def has_runs(parts: Parts) -> bool:
-    """Whether a txn may ask for many objects one after another: its tables then are worth making.
-
-    A fast append asks for one of each, unless its protocol says otherwise.
-    """
-    is_plain = all(
-        source.only_kind == FAST_APPEND and source.arrivals.trace is None for source in parts.workload.sources
-    )
-    return not (is_plain and asks_for_few(parts.format))
+    """Whether a txn may ask for many objects one after another: its tables then are worth making."""
+    for source in parts.workload.sources:
+        if source.only_kind != FAST_APPEND or source.arrivals.trace is not None:
+            return True
+        operation = copied(source.terms.operation)
+        operation.kind = FAST_APPEND
+        if may_ask_for_many(parts.format, operation):
+            return True
+    return False
 
 
 def _pack_sources(sources: tuple[Source, ...], codes: _Codes) -> tuple[list[SourceRecord], list[Submission]]:
