@@ -34,6 +34,8 @@ CHUNK_BYTES: Final = 65_536
 class GuardedRestCatalog(RestCatalog):  # type: ignore[misc]
     """The same catalog; every session is guarded, and the server's configuration is merged through an allow-list."""
 
+    properties: dict[str, Any]
+
     def __init__(self, name: str, allowed: AllowedPlaces = NOWHERE_ELSE, **properties: Any) -> None:
         self._allowed = allowed
         super().__init__(name, **properties)
