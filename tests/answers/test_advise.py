@@ -7,7 +7,8 @@ import pytest
 from tests.answers.conftest import busy_config, regular
 
 from endive.answers.advice import advise, causes
-from endive.answers.advice.advise import Advice, _rank, advice_sentence, advise_on
+from endive.answers.advice.advice_answer import advice_answer, headline_of_advice
+from endive.answers.advice.advise import Advice, _rank, advise_on
 from endive.answers.advice.causes import causes_of
 from endive.answers.advice.levers import LEVERS
 from endive.answers.advice.offers import Graded, Offer, shift_away
@@ -47,8 +48,9 @@ def test_the_smallest_step_that_is_enough_is_named_and_no_larger_one():
     assert 4 < count < 10
     assert 1 == len(found.enough)
     assert MET != below.outcome
-    assert f"The least that meets writers.success_rate >= 97 %: {count} retries." in advice_sentence(found)
-    assert "20 retries" not in advice_sentence(found)
+    shown = advice_answer(found)
+    assert shown.headline.endswith("; one setting fixes it")
+    assert [f"{count} retries"] == [row.cells[0].text for row in shown.tables[0].rows]
 
 
 @pytest.mark.parametrize("enough", range(1, 21))
@@ -215,12 +217,12 @@ def test_too_few_txns_are_told_and_no_change_is_praised_that_does_nothing():
     slo = "writers.success_rate >= 99.99 %"
     alone = Replicator(processes=1)
     found = advise_on(base_of(busy_config(1)), slo=slo, levers=("kept",), seeds=3, replicator=alone)
-    sentence = advice_sentence(found)
+    headline = headline_of_advice(found)
 
     assert "cannot tell" == found.now.verdict.outcome
-    assert sentence.startswith("writers.success_rate >= 99.99 %: cannot tell: about ")
-    assert " txns in 3 runs. Simulate longer (simulation.duration_ms) or give more --seeds than 3." in sentence
-    assert "helps" not in sentence
+    assert "(objective >= 99.99 %: inconclusive, needs about " in headline
+    assert headline.endswith("; give more --seeds than 3")
+    assert "helps" not in headline
 
 
 def test_an_unknown_lever_is_refused_with_the_known_ones():

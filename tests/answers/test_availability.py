@@ -8,9 +8,9 @@ import pytest
 
 from endive.answers.advice.availability_page import availability_page
 from endive.answers.advice.levers import HYPOTHETICAL, LEVERS, changes_of
-from endive.answers.caveats import caveats_of, caveats_of_config
 from endive.answers.replicate import run_sample
 from endive.answers.variation import base_of
+from endive.answers.warnings import collect, from_texts
 from endive.config import parse_config
 from endive.config.availability import ANY, AVAILABLE, NEEDS, OPTIONS, PROPOSED, hypothetical_notes
 from endive.config.sections.catalog import CatalogConfig, ServiceConfig, TableLock
@@ -58,7 +58,7 @@ def test_an_answer_that_rests_on_what_nobody_has_says_so(keys, says):
     config = parse_config({"simulation": times, "catalog": {"type": "service", "service": keys}, "source": WRITERS})
 
     assert any(says in note for note in hypothetical_notes(config))
-    assert any(says in caveat for caveat in caveats_of(config, [run_sample(config, 1)]))
+    assert any(says in warned.text for warned in collect(config, [run_sample(config, 1)]))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_rest_server_whose_long_answers_cost_nothing_is_said_to_be_one(service
     times = {"duration_ms": 86_400_000.0}
     config = parse_config({"simulation": times, "catalog": catalog, "table": table, "source": WRITERS})
 
-    told = dict(caveats_of_config(config)).get("uncharged_answers", "")
+    told = dict(from_texts(config)).get("uncharged_answers", "")
 
     assert is_said == ("up to 0.7 MiB here" in told if kept else "up to 24.1 MiB here" in told)
     assert is_said == bool(told)

@@ -7,7 +7,8 @@ from tests.answers.conftest import busy_config
 from typer.testing import CliRunner
 
 from endive.answers import compare as compare_module
-from endive.answers.compare import LESS, MORE, SAME, compare_bases, compare_configs, comparison_page, difference_of
+from endive.answers.compare import LESS, MORE, SAME, compare_bases, compare_configs, difference_of
+from endive.answers.compare_answer import compare_answer
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
 from endive.cli.main import app
@@ -79,11 +80,40 @@ def test_a_difference_is_that_of_all_txns_and_its_doubt_that_between_seeds(monke
     assert (10.0, 10.0 - 2.4841377, 10.0 + 2.4841377) == pytest.approx((found.value, found.low, found.high))
 
 
-def test_the_page_holds_every_figure_and_nothing_from_elsewhere(against_more_clients):
-    page = comparison_page(against_more_clients)
+def test_every_metric_is_a_detail_and_those_that_differ_are_the_table(against_more_clients):
+    shown = compare_answer(against_more_clients)
+    differing = [row for row in against_more_clients.differences if row.outcome in (MORE, LESS)]
+    keys, everything = shown.details[:2]
 
-    assert page.count("<tr>") == 2 + 1 + len(against_more_clients.differences)
-    assert "http" not in page
+    assert len(differing) == len(shown.tables[0].rows)
+    assert len(against_more_clients.differences) == len(everything.rows)
+    assert ["source.writers.arrivals.clients"] == [row.cells[0].text for row in keys.rows]
+    assert shown.headline.startswith("B (B) commits ")
+
+
+@pytest.fixture
+def rest():
+    """A REST catalog with a long list of snapshots, whose transfer nothing charges."""
+    catalog = {"type": "service", "latency_ms": 2, "service": {"flavour": "rest"}}
+    return busy_config(catalog=catalog, table={"initial_snapshots": 4_000, "snapshots_kept_max": 4_000})
+
+
+def test_a_winner_that_an_unset_input_turns_has_a_column_for_it(rest):
+    hive = busy_config(catalog={"type": "service", "latency_ms": 12})
+    found = compare(hive, rest, seeds=4)
+    shown = compare_answer(found)
+
+    assert shown.headline.endswith(", unless its answers are large (not set)")
+    assert ("[catalog.service] answer_ms_per_mib = 60",) == shown.paste
+    assert "B, if answers cost 60 ms per MiB" == shown.tables[0].columns[-1].name
+
+
+def test_a_winner_that_no_unset_input_turns_has_none(rest):
+    charged = busy_config(
+        catalog={**rest.to_dict()["catalog"], "service": {"flavour": "rest", "answer_ms_per_mib": 60}}
+    )
+
+    assert compare(busy_config(), charged, seeds=2).variation is None
 
 
 def test_folders_of_runs_are_compared_and_another_model_is_refused(tmp_path):

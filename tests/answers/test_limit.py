@@ -7,8 +7,10 @@ import pytest
 from tests.answers.conftest import busy_config, merge_config
 
 from endive.answers import limit
+from endive.answers.cases import Assessment
 from endive.answers.estimates import judge_samples
-from endive.answers.limit import LARGEST, SMALLEST, find_limit
+from endive.answers.limit import ANY, LARGEST, NONE, SMALLEST, find_limit
+from endive.answers.limit_answer import headline_of_limit
 from endive.answers.limit_search import Search
 from endive.answers.replicate import Replicator
 from endive.answers.variation import base_of
@@ -46,18 +48,30 @@ def test_where_more_helps_the_smallest_value_is_asked_for():
 @pytest.mark.parametrize(
     ("key", "slo", "options", "problem"),
     [
-        (CLIENTS, "writers.success_rate >= 0", {"low": 1, "high": 4}, "fails the objective. Widen it with --from"),
-        (CLIENTS, "writers.p50_commit <= 1ms", {"low": 1, "high": 4}, "meets the objective. Widen it"),
         (CLIENTS, "writers.success_rate >= 99 %", {"low": 0, "high": 4}, "clients = 0 must be"),
         ("source.writers.arrivals.client", "success_rate >= 99 %", {}, "has no such number. Did you mean"),
         ("catalog.type", "success_rate >= 99 %", {}, "it is 'service', not a number."),
     ],
 )
-def test_a_question_without_an_answer_is_told_with_its_reason(key, slo, options, problem):
+def test_a_question_that_cannot_be_asked_is_refused_with_its_reason(key, slo, options, problem):
     with pytest.raises(ObjectiveError) as refused:
         ask(key, slo, **options)
 
     assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("slo", "which", "headline"),
+    [
+        ("writers.success_rate >= 0", ANY, f"any {CLIENTS} from 1 to 4 keeps writers.success_rate >= 0 (now 8)"),
+        ("writers.p50_commit <= 1ms", NONE, f"no {CLIENTS} from 1 to 4 keeps writers.p50_commit <= 1ms (now 8)"),
+    ],
+)
+def test_that_any_value_or_none_keeps_the_objective_is_an_answer(slo, which, headline):
+    found = ask(CLIENTS, slo, low=1, high=4)
+
+    assert (which, 1, 4) == (found.which, found.low, found.high)
+    assert headline == headline_of_limit(found)
 
 
 @pytest.mark.lengthy
@@ -82,15 +96,17 @@ def test_too_few_txns_to_tell_are_not_taken_for_a_no_and_the_answer_is_the_last_
 
     assert 1 <= found.low < found.value <= found.high < 64
     assert (True, False) == (holds[found.value], holds[beyond])
-    assert found.doubt.startswith("No value is met for sure: at ")
-    assert "writers.success_rate >= 99.99 %: cannot tell: about " in found.doubt
+    assert found.doubt.startswith("No value is surely met: at ")
+    assert "writers.success_rate >= 99.99 %: inconclusive (needs about " in found.doubt
     assert "by the estimates at most" in found.sentence
 
 
 @pytest.mark.lengthy
-def test_the_caveats_are_those_of_the_value_that_is_answered(monkeypatch):
+def test_the_warnings_are_those_of_the_value_that_is_answered(monkeypatch):
     told = []
-    monkeypatch.setattr(limit, "caveats_of", lambda config, samples, _: told.append((config, samples)) or ())
+    monkeypatch.setattr(
+        limit, "assess", lambda config, _, samples, __: told.append((config, samples)) or Assessment(warnings=())
+    )
     found = ask(CLIENTS, "writers.retries_mean <= 0.5", seeds_max=16)
     ((config, samples),) = told
 
@@ -115,7 +131,7 @@ def test_a_schedule_that_only_dodges_another_is_told_to_be_no_limit():
         tolerance=0.2,
     )
 
-    assert "The response is not monotone: 102 min (not met) contradicts the limit." in found.notes[0]
+    assert "Non-monotonic response: 102 min (missed) contradicts the reported limit" in found.notes[0]
 
 
 class Known(Search):

@@ -36,7 +36,7 @@ def merge_of(**keys):
 @pytest.mark.parametrize(
     ("keys", "committed", "aborted", "sentence"),
     [
-        ({}, 1, {"validation_exception": 2}, f"merge: {READ_TABLE}."),
+        ({}, 1, {"validation_exception": 2}, f"merge: {READ_TABLE.format(pace='')}."),
         ({}, 2, {"validation_exception": 2}, None),
         ({"isolation": "snapshot"}, 0, {"validation_exception": 1}, f"merge: {READ_TABLE_DELETES}."),
         ({"isolation": "snapshot", "overwrite": "overwrite_files"}, 0, {"validation_exception": 1}, FOUND_CONFLICTS),
@@ -61,7 +61,7 @@ def test_a_run_says_why_a_merge_that_has_read_the_table_fails_beside_a_stream():
     config = parse_config({"simulation": {"duration_ms": "3h"}, "source": [STREAM, MERGE]})
     answer = answer_of(config)
 
-    assert [f"merge: {READ_TABLE}."] == answer.why
+    assert [f"merge: {READ_TABLE.format(pace='; stream adds one every 60.4 s')}."] == answer.why
     assert answer.why == answer.judgement()["why"]
 
 

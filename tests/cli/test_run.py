@@ -26,7 +26,7 @@ def test_json_is_exactly_one_object_with_the_agreed_keys(endive, simulation, con
     assert set(document) == {
         *("config_hash", "seed", "seeds", "engine", "fingerprint", "history_checked", "commits_untold", "window"),
         *("summary", "by_operation", "by_source", "requests", "warnings", "figures", "objective", "estimates"),
-        *("protocol", "why"),
+        *("protocol", "why", "cases", "answer"),
     }
     assert document["config_hash"] == load_simulation_config(config_path).config_hash()
     assert (document["seed"], document["seeds"]) == (5, list(range(5, 21)))
@@ -42,26 +42,32 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
 
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     assert answer.exit_code == 0
-    assert max(map(len, answer.stdout.splitlines())) <= 100
+    shown = [line for line in answer.stdout.splitlines() if not line.startswith("next: ")]
+    assert max(map(len, shown)) <= 100
+    assert lines[0] == "default: 66.7 % of commits succeed (objective >= 99 %: missed)"
     for expected in (
-        "study, 16 runs: every source; brackets are 95 % intervals",
-        "default 32 of 48 committed, 16 retries 66.7 % [52.5, 78.3] 0.125 300 ms 400 ms 400 ms",
-        "objective every source.success_rate >= 99 %: not met",
-        "default.success_rate >= 99 %: not met; it is 66.7 % [52.5, 78.3] of 48 txns in 16 runs",
-        "window 16 runs, each 2 to 18 s of 20 s simulated; txns submitted in it count",
-        "offered 0.188 txns/s",
-        "committed 0.125 txns/s (0.125 /s ended inside the window)",
-        "success rate 66.7 %",
-        "commit latency P50 300 P95 400 P99 400 mean 300 ms",
-        "retries, mean 1.67",
-        "txns 48 submitted, 32 committed",
-        "aborted 0 validation exception, 16 retries exhausted, 0 timeout",
-        "in flight 0 executing, 0 committing",
-        "metadata 50.0 16.7 % ████",
-        "commit 250 83.3 % ████████████████████",
-        "runtime 1,000",
-        "catalog cas 128 4.00",
-        "0 bytes read, 72.0 kB written",
+        "source committed success [95 % CI] commits/s P50 P95 P99",
+        "default 32 of 48 66.7 % [52.5, 78.3] 0.12 300 ms 400 ms 400 ms",
+        "failed 16 transactions ran out of retries (CommitFailedException)",
+        "latency commit 83 %, metadata 17 %",
+        "requests 4.0 per commit",
+        f"next: endive advise {config_path}",
+    ):
+        assert expected in lines
+    assert "16 runs of 20 s (middle 16 s measured), seeds 5-20; Iceberg 1.11 on " in answer.stdout
+
+
+def test_details_show_everything_that_was_measured(endive, simulation, config_path):
+    answer = endive("run", config_path, "--details")
+
+    lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
+    for expected in (
+        "metadata 50 ms 16.7 %",
+        "commit 250 ms 83.3 %",
+        "catalog cas 8 4.00",
+        "0 bytes read and 4.5 kB written per run",
+        "default 32 of 48 committed, 16 ran out of retries",
+        "retries 1.67 per transaction",
     ):
         assert expected in lines
 
@@ -70,14 +76,9 @@ def test_tables_show_what_was_measured(endive, simulation, config_path):
 def test_an_answer_names_the_protocol(endive, simulation, config_path, protocol):
     asked = ("run", config_path, "--set", f"commit.protocol={protocol}")
 
-    assert f"protocol {protocol}  config" in endive(*asked).stdout
+    name = {"iceberg": "Iceberg 1.11", "spec": "protocol spec"}[protocol]
+    assert f"; {name} on " in endive(*asked).stdout
     assert protocol == json.loads(endive(*asked, "--json").stdout)["protocol"]
-
-
-def test_a_label_is_shown_instead_of_the_files_name(endive, simulation, config_path):
-    answer = endive("run", config_path, "--set", 'experiment.label="[bold]mine"')
-
-    assert answer.stdout.splitlines()[0].strip() == "[bold]mine, 16 runs: every source; brackets are 95 % intervals"
 
 
 def test_seed_and_set_change_the_configuration(endive, simulation, config_path):
@@ -110,7 +111,7 @@ def test_out_holds_txns_summary_and_a_configuration_that_makes_them_again(endive
     again = load_simulation_config(folder / "config.toml")
     assert names(folder) == ["config.toml", "summary.json", "transactions.parquet"]
     # Another objective may be asked of the same result.
-    judged = ("objective", "estimates", "seeds", "protocol", "warnings", "why")
+    judged = ("objective", "estimates", "seeds", "protocol", "warnings", "why", "cases", "answer")
     assert {key: written[key] for key in printed if key not in judged} == {
         key: value for key, value in printed.items() if key not in judged
     }
@@ -124,7 +125,7 @@ def test_the_configured_output_path_gets_the_txns(endive, simulation, config_pat
 
     answer = endive(*command)
     assert 0 == answer.exit_code
-    assert answer.stdout.endswith("txns.parquet: the txns of seed 5\n")
+    assert answer.stdout.endswith("txns.parquet: the transactions of seed 5\n")
     kept = (folder / "txns.parquet").read_bytes()
     assert kept == (folder / "transactions.parquet").read_bytes()
     assert 0 == endive(*command, "--seeds", "1").exit_code  # the folder of an earlier run is replaced
@@ -278,8 +279,8 @@ def test_several_seeds_are_taken_together_and_named(endive, simulation, config_p
     answer = endive("run", config_path, "--seeds", 3, "--seed", 7)
     document = json.loads(endive("run", config_path, "--seeds", 3, "--seed", 7, "--json").stdout)
 
-    assert "6 of 9 committed, 3 retries" in " ".join(answer.stdout.split())
-    assert "seeds 7 to 9" in answer.stdout
+    assert "default     6 of 9  66.7 % " in answer.stdout
+    assert "seeds 7-9" in answer.stdout
     assert ([7, 8, 9], 6, 9) == (
         document["seeds"],
         document["summary"]["txns"]["committed"],

@@ -1,10 +1,10 @@
-"""What an overwrite has read and nobody said: every command that answers says so, in the same words, with the key."""
+"""What an overwrite reads and nothing sets: every command that answers shows the cases, with the line to paste."""
 
 import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.config import load_simulation_config
-from endive.config.unsaid import overlap_unsaid, reading_unsaid
+from endive.config.unsaid import reading_unsaid
 from endive.report import page
 
 pytestmark = pytest.mark.lengthy
@@ -29,8 +29,6 @@ COMMANDS = {
     "run": ["run", "CONFIG", "--seeds", "2"],
     "limit": ["limit", "CONFIG", "--vary", "load", "--from", "1", "--to", "64", "--seeds", "2"],
     "advise": ["advise", "CONFIG", "--levers", "retries", "--seeds", "2"],
-    "compare": ["compare", "CONFIG", "CONFIG", "--seeds", "2"],
-    "explain": ["explain", "CONFIG"],
 }
 
 
@@ -41,38 +39,48 @@ def merge(tmp_path):
     return path
 
 
-@pytest.fixture
-def sentences(merge):
-    """What the merge reads, and which files it touches."""
-    plain = load_simulation_config(merge).to_dict()
-    return reading_unsaid(plain), overlap_unsaid(plain)
-
-
 def words(text):
     return " ".join(text.split())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_that_answers_says_so_once(endive, merge, sentences, command):
+def test_every_command_shows_what_the_answer_depends_on(endive, merge, command):
     result = endive(*(merge if word == "CONFIG" else word for word in COMMANDS[command]))
-    told = words(result.stdout + result.stderr)
 
-    assert "Set read = 'table'" in sentences[0]
-    assert [1, 1] == [told.count(sentence) for sentence in sentences]
+    assert 0 == result.exit_code, result.stderr
+    assert '[[source]] name = "merge"   read = "table"' in result.stdout
 
 
-def test_the_report_of_a_run_says_so_on_the_page_and_in_the_terminal(endive, merge, sentences, tmp_path):
+def test_an_assumption_fixes_a_case_and_a_key_that_the_file_sets_is_refused(endive, merge):
+    fixed = endive("run", merge, "--seeds", "2", "--assume", "source.merge.read=table")
+    refused = endive("run", merge, "--assume", "source.merge.runtime=1s")
+
+    assert "not set" not in fixed.stdout
+    assert 2 == refused.exit_code
+    assert "--assume source.merge.runtime: the file sets it. Use --set" in refused.stderr
+
+
+def test_without_cases_only_the_input_is_named(endive, merge):
+    result = endive("run", merge, "--seeds", "2", "--no-cases", "--details")
+
+    assert "What merge reads is not set" in words(result.stdout)
+    assert "depending on" not in result.stdout
+
+
+def test_the_report_of_a_run_says_what_is_not_set(endive, merge, tmp_path):
     endive("run", merge, "--seeds", "1", "--out", tmp_path / "out")
     result = endive("report", tmp_path / "out")
+    sentence = reading_unsaid(load_simulation_config(merge).to_dict())
 
-    assert f"warning: {sentences[0]}" in words(result.stdout)
-    assert sentences[0].partition(".")[0] in (tmp_path / "out.html").read_text()
+    assert f"warning: {sentence}" in words(result.stdout)
+    assert sentence.partition(".")[0] in (tmp_path / "out.html").read_text()
 
 
-def test_the_report_of_a_study_says_so_below_its_answer(endive, sentences, tmp_path, monkeypatch):
+def test_the_report_of_a_study_says_so_below_its_answer(endive, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "bundle", lambda: "window.vegaEmbed = null;")
-    warning = {"study": "study", "warning": "unsaid_reading", "value": 1.0, "text": sentences[0]}
+    text = "What merge reads is not set."
+    warning = {"study": "study", "warning": "unsaid_reading", "value": 1.0, "text": text}
     study = SyntheticStudy("study", {"load_per_s": (1, 2, 4)}, has_groups=False)
     folder = write_synthetic(tmp_path / "out", study, warnings=[warning])
 
-    assert f"warning: {sentences[0]}" in words(endive("report", folder).stdout)
+    assert f"warning: {text}" in words(endive("report", folder).stdout)

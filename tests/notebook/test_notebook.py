@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -31,30 +30,21 @@ def test_a_run_is_a_result_that_shows_itself():
     run = endive.simulate(busy_config(), overrides={"source.writers.retry": 6})
 
     assert isinstance(run, SimulationResult)
-    assert repr(run).splitlines()[1].startswith("source")
-    assert "objective every source.success_rate >= 99 %: " in repr(run)
-    assert run._repr_html_().startswith("<b>run</b>")
+    assert "(objective >= 99 %: " in repr(run).splitlines()[0]
+    assert any(line.startswith("source ") for line in repr(run).splitlines())
+    assert '<p class="answer-headline ' in run._repr_html_()
     assert len(run.to_pandas()) == run.transactions.num_rows
     assert 6 == run.answer.config.sources[0].retry
 
 
-def test_more_seeds_run_only_when_a_run_is_shown(monkeypatch):
+def test_a_single_run_is_shown_alone_and_simulates_nothing_more(monkeypatch):
     seeds: list[int] = []
-    run_one = replicate.run_sample
+    monkeypatch.setattr(replicate, "run_sample", lambda config, seed, **_: seeds.append(seed))
+    run = endive.simulate(busy_config(), seed=7)
 
-    def counted(config, seed, **options):
-        seeds.append(seed)
-        return run_one(config, seed, **options)
-
-    monkeypatch.setattr(replicate, "run_sample", counted)
-    monkeypatch.setattr(replicate, "POOL_WORTH_S", math.inf)  # a pool would count in its own processes
-    run = endive.simulate(busy_config())
-
-    assert run.summary()["txns"]["committed"] > 0
+    assert "1 run of 4 min" in repr(run).replace("4.00", "4")
+    assert "seed 7;" in repr(run)
     assert [] == seeds
-    assert 1 < len(run.answer.seeds)
-    assert f"seeds 1 to {len(run.answer.seeds)}" in repr(run)
-    assert {*range(2, 1 + len(run.answer.seeds))} <= {*seeds}
 
 
 def test_the_txns_are_a_polars_frame_where_polars_is_installed(one):
@@ -79,7 +69,7 @@ def test_several_seeds_are_one_value_and_a_frame_with_a_row_for_each_run_and_sou
     rows = list(zip(frame["seed"], frame["source"], strict=True))
 
     assert [1, 2] == told["seeds"]
-    assert "seeds 1 to 2" in repr(several)
+    assert "seeds 1-2" in repr(several)
     assert [(1, "writers"), (1, "merge"), (2, "writers"), (2, "merge")] == rows
     total = told["by_source"]["writers"]["txns"]["committed"]
     assert total == frame[frame["source"] == "writers"]["committed"].sum()
@@ -122,10 +112,10 @@ def test_the_questions_are_functions_that_return_values():
     story = endive.explain(busy_config(), worst=1)
 
     assert limit.interval[0] <= limit.value <= limit.interval[1]
-    assert "<table>" in limit._repr_html_()
-    assert "\nwarning: How many data files merge touches is not said" in repr(limit)
-    assert "writers.success_rate" in repr(comparison)
-    assert repr(story).startswith("txn ")
+    assert '<table class="answer-table">' in limit._repr_html_()
+    assert " clients is the most that keeps writers.retries_mean <= 0.5 (now 8)" in repr(limit)
+    assert repr(comparison).splitlines()[0]
+    assert repr(story).startswith("transaction ")
 
 
 def test_the_example_notebook_is_stored_with_what_it_shows():

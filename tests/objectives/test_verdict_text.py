@@ -32,7 +32,8 @@ def test_too_few_txns_are_told_with_how_many_would_do():
     said = describe_verdict(judged("a.success_rate >= 99 %", 1.0, 3))
 
     assert (
-        "a.success_rate >= 99 %: cannot tell: about 380 more txns would; it is 100.0 % [43.9, 100.0] of 3 txns" == said
+        "a.success_rate >= 99 %: inconclusive (needs about 380 more transactions); it is 100 % [43.9, 100] of 3 txns"
+        == said
     )
 
 
@@ -42,14 +43,14 @@ def test_too_few_txns_are_told_with_how_many_would_do():
         (
             "a.success_rate >= 99 %",
             Estimate(0.5, txns=800, runs=1),
-            "one run cannot tell how runs differ; it is 50.0 % of 800 txns",
+            "(one run has no interval); it is 50.0 % of 800 txns",
         ),
-        ("a.success_rate >= 99 %", Estimate(None, txns=0), "no txn of it ended in the window"),
-        ("a.p95_commit <= 5 s", Estimate(None, txns=0), "no txn of it committed in the window"),
+        ("a.success_rate >= 99 %", Estimate(None, txns=0), "(no transaction ended in the window)"),
+        ("a.p95_commit <= 5 s", Estimate(None, txns=0), "(no transaction committed in the window)"),
     ],
 )
 def test_one_run_and_a_part_without_a_txn_cannot_tell(text, found, said):
-    assert f"{text}: cannot tell: {said}" == describe_verdict(part_of(text, found))
+    assert f"{text}: inconclusive {said}" == describe_verdict(part_of(text, found))
 
 
 def test_txns_that_tell_less_than_one_each_are_needed_in_larger_number():

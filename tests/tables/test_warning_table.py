@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from endive.answers.caveats import caveats_of_config
+from endive.answers.warnings import from_texts
 from endive.config import parse_config
 from endive.tables.warning_table import assumption_rows, warnings
 
@@ -71,8 +71,8 @@ def test_seeds_that_differ_in_what_commits_are_few_until_256():
     assert [] == kinds(900, 900)
     (text,) = kinds(900, 0)
     assert (
-        "1 of 1 configurations. Txns retry, so a run may tip over for good: 16 runs may all miss what 17 % of runs do; "
-        "intervals do not know what no run did. Take 256 runs or more to rely on them." == text
+        "1 of 1 configurations. With retries, some runs collapse permanently; 16 runs can miss what up to 17 % of runs "
+        "do, and the intervals do not cover it. Take 256 runs or more (--seeds 256)." == text
     )
 
 
@@ -163,8 +163,8 @@ def test_a_profile_that_is_gone_says_nothing():
         ),
     ],
 )
-def test_a_study_has_the_caveats_of_every_other_answer_in_their_words(sections, code):
-    told = dict(caveats_of_config(parse_config(sections)))
+def test_a_study_has_the_warnings_of_every_other_answer(sections, code):
+    told = dict(from_texts(parse_config(sections)))
     found = assumption_rows({("s", point): config(**sections) for point in range(2)}, *rows())
 
     assert [told[code]] == [row["text"] for row in found if row["warning"] == code]

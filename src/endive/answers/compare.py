@@ -6,12 +6,11 @@ Both sides run with the same seeds, so the difference is taken seed by seed: wha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, Final
 
-from endive.answers.caveats import caveats_of_both
+from endive.answers.cases import End, unset_inputs, with_values
 from endive.answers.estimates import estimate_of, subject_of
 from endive.answers.length import is_stated, long_enough
 from endive.answers.price import bill_of
@@ -19,6 +18,7 @@ from endive.answers.replicate import Replicator
 from endive.answers.run_count import take_enough
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
+from endive.answers.warnings import Warned, collect, join_sides
 from endive.config import SimulationConfig
 from endive.config.reading.format_switch import DELTA, ICEBERG, drop_foreign
 from endive.config.slo import names_of, objective_of
@@ -38,12 +38,7 @@ SAME: Final = "same"
 UNSURE: Final = "cannot tell"
 MORE: Final = "more"
 LESS: Final = "less"
-STYLE: Final = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1b1f24}"
-    "table{border-collapse:collapse;margin:1rem 0}"
-    "th,td{padding:.3rem .8rem;border-bottom:1px solid #d0d7de;text-align:left}"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums}.more{color:#0a5}.less{color:#b30}"
-)
+VARIED_RUNS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +62,16 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Variation:
+    """The differences at another end of an input that is not set."""
+
+    words: str
+    short: str
+    differences: tuple[Difference, ...]
+    paste: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """What differs between two configurations, in their keys and in their results."""
 
@@ -76,7 +81,8 @@ class Comparison:
     differences: tuple[Difference, ...]
     seeds: int
     notes: tuple[str, ...]
-    caveats: tuple[str, ...] = ()  # of either side: everything to know before the answer is trusted
+    warnings: tuple[Warned, ...] = ()  # of either side
+    variation: Variation | None = None  # another end of an unset input, if it turns the ranking
 
 
 def compare_configs(
@@ -96,16 +102,33 @@ def compare_configs(
         span = range(first, first + seeds)
         running.run_all([(config, seed) for seed in span for config in (a, b)])
         ours, theirs = running.samples(a, span), running.samples(b, span)
-        caveats = caveats_of_both((a, ours), (b, theirs), running)
-    shared = [name for name in names_of(a).sources if name in names_of(b).sources]
-    parts = [(SOURCE, name) for name in shared]
-    if len(names_of(a).sources) > 1 or not shared:
-        parts.append((ALL, ""))
-    streams = [name for name in shared if name in names_of(a).streams and name in names_of(b).streams]
-    subjects = [subject_of(scope, name, field) for scope, name in parts for field in COMPARED]
-    subjects += [subject_of(SOURCE, name, field) for name in streams for field in OF_STREAMS]
+        shared = [name for name in names_of(a).sources if name in names_of(b).sources]
+        parts = [(SOURCE, name) for name in shared]
+        if len(names_of(a).sources) > 1 or not shared:
+            parts.append((ALL, ""))
+        streams = [name for name in shared if name in names_of(a).streams and name in names_of(b).streams]
+        subjects = [subject_of(scope, name, field) for scope, name in parts for field in COMPARED]
+        subjects += [subject_of(SOURCE, name, field) for name in streams for field in OF_STREAMS]
+        differences = _differences(ours, theirs, subjects)
+        found = [collect(config, samples, unset=False) for config, samples in ((a, ours), (b, theirs))]
+        variation = _find_variation(a, b, differences, running, min(seeds, VARIED_RUNS))
+    return Comparison(
+        a=names[0],
+        b=names[1],
+        keys=tuple(changed_keys(a, b)),
+        differences=differences,
+        seeds=seeds,
+        notes=(*_notes(a, b), *_bill_notes((a, ours), (b, theirs))),
+        warnings=join_sides(*found),
+        variation=variation,
+    )
+
+
+def _differences(
+    ours: Sequence[Sample], theirs: Sequence[Sample], subjects: Sequence[Subject]
+) -> tuple[Difference, ...]:
     confidence = 1.0 - (1.0 - CONFIDENCE) / len(subjects)  # of each, so that all of them hold at once
-    differences = [
+    return tuple(
         Difference(
             subject,
             estimate_of(ours, subject),
@@ -113,16 +136,38 @@ def compare_configs(
             difference_of(ours, theirs, subject, confidence),
         )
         for subject in subjects
-    ]
-    return Comparison(
-        a=names[0],
-        b=names[1],
-        keys=tuple(changed_keys(a, b)),
-        differences=tuple(differences),
-        seeds=seeds,
-        notes=(*_notes(a, b), *_bill_notes((a, ours), (b, theirs))),
-        caveats=caveats,
     )
+
+
+def _find_variation(
+    a: SimulationConfig,
+    b: SimulationConfig,
+    differences: Sequence[Difference],
+    replicator: Replicator,
+    runs: int,
+) -> Variation | None:
+    """Return the end of an unset input at which the ranking turns, if there is one."""
+    from endive.answers.compare_answer import ranking_turns
+
+    inputs = {each.code: each for side in (a, b) for each in unset_inputs(side)}
+    subjects = [row.subject for row in differences]
+    for unset in inputs.values():
+        for end in unset.ends:
+            ours, theirs = (_at_end(side, unset.code, end) for side in (a, b))
+            if ours is None or theirs is None:
+                continue
+            found = _differences(replicator.take(ours, runs), replicator.take(theirs, runs), subjects)
+            words = f"{unset.name}: {end.words}" if unset.code != "W204" else "its answers are large"
+            short = "answers cost 60 ms per MiB" if unset.code == "W204" else end.words
+            variation = Variation(words=words, short=short, differences=found, paste=end.paste)
+            if ranking_turns(differences, variation):
+                return variation
+    return None
+
+
+def _at_end(config: SimulationConfig, code: str, end: End) -> SimulationConfig | None:
+    """Return a side with the input at that end; as it is if it sets the input."""
+    return with_values(config, end.values) if code in {each.code for each in unset_inputs(config)} else config
 
 
 def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seeds: int | None = None) -> Comparison:
@@ -224,7 +269,7 @@ def _notes(a: SimulationConfig, b: SimulationConfig) -> list[str]:
     return notes
 
 
-# --- the words of a difference, and the page ------------------------------------------------------------
+# --- differences as text ------------------------------------------------------------------------------
 
 
 def difference_words(row: Difference) -> str:
@@ -253,40 +298,8 @@ def signed_text(field: Field, value: float, beside: Sequence[float] = ()) -> str
     return f"{sign}{figure_text(field, abs(value), beside)}"
 
 
-def comparison_page(found: Comparison) -> str:
-    """The whole page."""
-    keys = [(key, _shown(ours), _shown(theirs)) for key, ours, theirs in found.keys]
-    rows = [difference_cells(row) for row in found.differences]
-    title = f"{found.a} and {found.b}"
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style></head><body><h1>{escape(title)}</h1>"
-        f"{html_table(('key', 'A', 'B'), keys, n_text=3) if keys else ''}"
-        f"<p>{found.seeds} seeds, the same for both sides. All brackets of the differences, taken seed by seed, "
-        "hold 95 times in 100; differences of shares are in percentage points.</p>"
-        f"{html_table(('figure', 'A', 'B', 'B less A', 'B is'), rows)}"
-        f"{''.join(f'<p>{escape(note)}</p>' for note in (*found.notes, *found.caveats))}</body></html>\n"
-    )
-
-
 def difference_cells(row: Difference) -> tuple[str, ...]:
-    """A figure, what it is in A and in B, how far apart they are, and what that says of B."""
+    """Return a metric, both sides, the difference, and what it says of B."""
     field = row.subject.field
     figures = (figure_text(field, row.a.value), figure_text(field, row.b.value))
     return (str(row.subject), *figures, difference_words(row), row.outcome)
-
-
-def html_table(heading: Sequence[str], rows: Iterable[Sequence[str]], n_text: int = 1) -> str:
-    """A table; cells from the ``n_text``-th on are figures."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in heading)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{'' if n < n_text else ' class=n'}>{escape(cell)}</td>" for n, cell in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
-
-
-def _shown(value: object) -> str:
-    return NOTHING if value is None else str(value)

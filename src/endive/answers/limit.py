@@ -15,21 +15,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from endive.answers.caveats import caveats_of
+from endive.answers.cases import Assessment, Cases, assess
 from endive.answers.length import ever_longer
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX, Point, Search
 from endive.answers.replicate import Replicator
 from endive.answers.variation import Base
+from endive.answers.warnings import Warned
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, duration_text
-from endive.objectives.certainty import certainty_text
+from endive.objectives.certainty import certainty_text, outcome_word
 from endive.objectives.verdict_text import number_text
 
 TOLERANCE: Final = 0.02
 DOUBLINGS_MAX: Final = 12
 LARGEST: Final = "largest"
 SMALLEST: Final = "smallest"
+ANY: Final = "any"  # no value that was tried fails the objective
+NONE: Final = "none"  # no value that was tried meets it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class Limit:
 
     key: str
     objective: str
-    which: str  # LARGEST or SMALLEST
+    which: str  # LARGEST, SMALLEST, ANY or NONE
     value: float
     low: float
     high: float
@@ -48,12 +51,17 @@ class Limit:
     is_whole: bool
     notes: tuple[str, ...]
     doubt: str | None = None  # what keeps the ends of the interval from being told; None if they are
-    caveats: tuple[str, ...] = ()  # everything to know before the answer is trusted
+    warnings: tuple[Warned, ...] = ()
+    cases: tuple[Cases, ...] = ()
 
     @property
     def sentence(self) -> str:
         """What the answer is, how sure, and where the configuration stands now."""
         now = "" if self.now is None else f" It is {self.text_of(self.now)} now."
+        if self.which in (ANY, NONE):
+            verb = "meets" if self.which == ANY else "fails"
+            span = f"{self.text_of(self.low)} to {self.text_of(self.high)}"
+            return f"Every value of {self.key} from {span} {verb} {self.objective}.{now}"
         if self.doubt is None:
             return f"{self.key}: {self.bound} ({self.span}) meets {self.objective}.{now}"
         estimated = f"{self.key}: by the estimates {self.bound} meets {self.objective}, {self.span}"
@@ -102,8 +110,11 @@ def find_limit(
         searches = [
             Search(longer, key, slo, running, is_whole, seeds_max, simulations_max) for longer in ever_longer(base, slo)
         ]
-        search, longer = _bracketed(searches, (now, low, high))
-        met, unmet, doubt = _surely(search, (now, low, high), tolerance)
+        try:
+            search, longer = _bracketed(searches, (now, low, high))
+            met, unmet, doubt = _surely(search, (now, low, high), tolerance)
+        except _OneSidedError as error:
+            return _one_sided(error.search, key, objective_of(base.config, slo).text, now, running)
         notes = (*longer, *_notes(search, met, unmet, (low, high)))
         value = _last_holding(search, met, unmet)
         return Limit(
@@ -119,15 +130,48 @@ def find_limit(
             is_whole=is_whole,
             notes=notes,
             doubt=doubt,
-            caveats=_caveats(search, value),
+            warnings=(assessment := _assess(search, value)).warnings,
+            cases=assessment.cases,
         )
 
 
-def _caveats(search: Search, value: float) -> tuple[str, ...]:
-    """What the answer hinges on, at the value it names."""
+class _OneSidedError(ObjectiveError):
+    """Every value that was tried is surely on one side of the objective."""
+
+    def __init__(self, message: str, search: Search) -> None:
+        super().__init__(message)
+        self.search = search
+
+
+def _one_sided(search: Search, key: str, objective: str, now: float | None, running: Replicator) -> Limit:
+    """Return the answer where no value violates the objective, or none meets it."""
+    tried = sorted(search.points)
+    is_any = bool(search.values_of(MET))
+    assessment = _assess(search, tried[-1])
+    heavy = search.heavy_text.removeprefix(", and ")
+    return Limit(
+        key=key,
+        objective=objective,
+        which=ANY if is_any else NONE,
+        value=tried[-1] if is_any else tried[0],
+        low=tried[0],
+        high=tried[-1],
+        now=now,
+        points=tuple(search.points[value] for value in tried),
+        simulations=running.simulations,
+        is_whole=search.is_whole,
+        notes=(f"{heavy[0].upper()}{heavy[1:]}.",) if heavy else (),
+        warnings=assessment.warnings,
+        cases=assessment.cases,
+    )
+
+
+def _assess(search: Search, value: float) -> Assessment:
+    """Return warnings and cases at one value."""
     config = search.config_of(value)
     samples = search.replicator.take(config, search.points[value].seeds)
-    return caveats_of(config, samples, None if search.is_spent else search.replicator)
+    replicator = None if search.is_spent else search.replicator
+    return assess(config, objective_of(config, search.slo), samples, replicator)
 
 
 # --- the bracket --------------------------------------------------------------------------------------
@@ -145,14 +189,14 @@ def _bracketed(
     for search in searches:
         if last is not None:
             length = duration_text(search.base.config.simulation.duration_ms)
-            notes = (f"Runs are {length} long: shorter ones have too few txns to tell.",)
+            notes = (f"Runs are {length} long: shorter ones have too few transactions.",)
         last = search
         _bracket(search, *asked)
         if search.is_bracketed or search.is_spent or not search.values_of(CANNOT_TELL):
             break
     assert last is not None
     if not last.is_bracketed and not _is_estimated(last):
-        raise ObjectiveError(_no_bracket(last))
+        raise _unbracketed(last)
     return last, notes
 
 
@@ -222,7 +266,8 @@ def _ends(search: Search) -> tuple[float, float, str | None]:
     far_unmet = max(failing) if is_largest else min(failing)
     missing, near = (NOT_MET, first) if met else (MET, last)
     part = search.points[near].verdict.decisive[0]
-    doubt = f"No value is {missing} for sure: at {search.text_of(near)}, {part.comparison}: {certainty_text(part)}."
+    judged = f"at {search.text_of(near)}, {part.comparison}: {certainty_text(part)}"
+    doubt = f"No value is surely {outcome_word(missing)}: {judged}."
     met_end = min(met, key=lambda value: abs(value - first)) if met else far_met
     unmet_end = min(unmet, key=lambda value: abs(value - last)) if unmet else far_unmet
     return met_end, unmet_end, doubt
@@ -240,7 +285,7 @@ def _surely(
         if not search.is_bracketed:
             _bracket(search, *asked)
         if not _is_estimated(search):
-            raise ObjectiveError(_no_bracket(search))
+            raise _unbracketed(search)
 
 
 def _nearest(met: list[float], unmet: list[float]) -> tuple[float, float]:
@@ -314,8 +359,10 @@ def _notes(search: Search, met: float, unmet: float, ends: tuple[float | None, f
     beyond += [value for value in search.values_of(NOT_MET) if value > met > unmet or value < met < unmet]
     notes = []
     if beyond:
-        told = ", ".join(f"{search.text_of(value)} ({search.points[value].outcome})" for value in beyond)
-        notes.append(f"The response is not monotone: {told} contradicts the limit. Look at the values that were tried.")
+        told = ", ".join(f"{search.text_of(value)} ({outcome_word(search.points[value].outcome)})" for value in beyond)
+        notes.append(
+            f"Non-monotonic response: {told} contradicts the reported limit; see the tested values (--details)."
+        )
     if search.is_spent:
         notes.append(
             f"Stopped after {search.replicator.simulations} simulations; the interval is as narrow as they allow."
@@ -333,17 +380,19 @@ def _probes(search: Search, met: float, unmet: float, ends: tuple[float | None, 
     return [probe for probe in probes if (low is None or probe >= low) and (high is None or probe <= high)]
 
 
-def _no_bracket(search: Search) -> str:
-    """Why there is no limit to tell: every value that was tried is on one side of it, or nothing was measured."""
+def _unbracketed(search: Search) -> ObjectiveError:
+    """Return why there is no limit: every value is on one side of it, or nothing was measured."""
     tried = sorted(search.points)
     span = f"{search.key} from {search.text_of(tried[0])} to {search.text_of(tried[-1])}"
     unsure = search.values_of(CANNOT_TELL)
+    outcomes = {point.outcome for point in search.points.values()}
+    if outcomes in ({MET}, {NOT_MET}):
+        verb = "meets" if outcomes == {MET} else "fails"
+        return _OneSidedError(f"Every tested value of {span} {verb} the objective; widen --from/--to.", search)
     if search.values_of(MET) or any(search.points[value].holds for value in unsure):
-        return f"No value of {span} fails the objective{search.heavy_text}. Widen it with --from and --to."
-    if not unsure:
-        return f"No value of {span} meets the objective{search.heavy_text}. Widen it, or ask less."
+        return ObjectiveError(f"No value of {span} surely fails the objective{search.heavy_text}. Widen --from/--to.")
     part = search.points[unsure[0]].verdict.decisive[0]
-    return (
-        f"{span}: no value can be told to meet the objective. At {search.text_of(unsure[0])}, {part.comparison}: "
-        f"{certainty_text(part)}. Lengthen simulation.duration_ms or raise --seeds above {search.seeds_max}."
+    return ObjectiveError(
+        f"{span}: no value surely meets the objective. At {search.text_of(unsure[0])}, {part.comparison}: "
+        f"{certainty_text(part)}. Raise simulation.duration_ms, or --seeds above {search.seeds_max}."
     )

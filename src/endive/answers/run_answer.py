@@ -1,7 +1,7 @@
-"""The answer of a run: every source by itself with its doubt, the total, the verdict on the objective, and why.
+"""The answer of a run: sources with their intervals, the verdict on the objective, and why transactions fail.
 
-Why most txns of a source fail is a sentence on what they lose to, and whether trying again can help. How single txns
-fail is a story (``endive.answers.stories``); which lever removes a cause is advice.
+Why most transactions of a source fail is a sentence on what they lose to. How a single one fails is a trace
+(``endive.answers.stories``); which change removes a cause is advice.
 """
 
 from __future__ import annotations
@@ -11,46 +11,52 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from endive.answers.caveats import caveats_of
+from endive.answers.answer import UNSURE, Answer
+from endive.answers.cases import Assessment, Cases, assess
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures, pooled_window, subject_of
 from endive.answers.format_words import protocol_of
+from endive.answers.headline import TONES, headline_of
+from endive.answers.run_tables import detail_parts, part_table, provenance_of, run_facts
 from endive.answers.sample import Sample
+from endive.answers.warnings import Warned, notes_as_warnings
 from endive.config import SimulationConfig
 from endive.config.sections.distribution import Distribution
 from endive.config.sections.source import SourceConfig
 from endive.config.slo import names_of
 from endive.distributions import from_table
-from endive.objectives import Estimate, Objective, Verdict
+from endive.objectives import CANNOT_TELL, MET, Estimate, Objective, Verdict, duration_text
 from endive.objectives.certainty import certainty_text
 from endive.objectives.names import ALL, KIND, SOURCE, TABLE
+from endive.objectives.verdict_text import figure_text
 
 SHOWN: Final = ("success_rate", "committed_per_s", "p50_commit", "p95_commit", "p99_commit")
 OF_STREAMS: Final = ("p50_freshness", "p95_freshness", "p99_freshness", "stale_share", "lost_share")
 _BLOCKS: Final = ((SOURCE, "by_source"), (KIND, "by_operation"), (TABLE, "by_table"))
 
 
-MOST: Final = 0.5  # of the txns that ended
+TABLES_SHOWN_MAX: Final = 20
+MOST: Final = 0.5  # of the transactions that ended
 BUSY: Final = 0.8  # of the calls that a catalog takes: beyond it they wait for twice as long as one takes, and more
 READ_TABLE: Final = (
-    "it has read the whole table, so any file that others add after its scan fails it at its first attempt. Retries "
-    "cannot help"
+    "reads the whole table (ON t.id = s.id), so any file added after its scan makes it fail{pace}. Iceberg does not "
+    "retry this"
 )
 READ_TABLE_DELETES: Final = (
-    "it has read the whole table and is merge-on-read, so rows that others delete after its scan, anywhere in the "
-    "table, fail it at either isolation level. Copy-on-write minds its own files only"
+    "reads the whole table and is merge-on-read, so rows deleted anywhere after its scan make it fail at either "
+    "isolation level. Copy-on-write checks its own files only"
 )
-READ_PARTITIONS: Final = "others wrote to partitions it has read, after its scan. Iceberg does not retry that"
+READ_PARTITIONS: Final = "another commit wrote to a partition it had read. Iceberg does not retry this"
 SENTENCES: Final = {
-    "validation_exception": "others changed what it has read or touches. Iceberg does not retry that",
+    "validation_exception": "another commit changed what it had read or rewrites. Iceberg does not retry this",
     "retries_exhausted": "each of its {attempts:,} attempts lost to a commit that landed while it was being built",
     "timeout": "its attempts lost to other commits until its time was up",
     "table_moved": "the table moved between planning and filtering its files, before any attempt",
-    "history_expired": "a snapshot between its start and the newest one was expired meanwhile",
+    "history_expired": "a snapshot between its start and the newest one had expired",
     "storage_failed": "the store throttled a request at every try",
-    "concurrent_append": "others added files where it has read. Delta Lake does not retry that",
-    "concurrent_delete_read": "others removed files that it has read. Delta Lake does not retry that",
-    "concurrent_delete_delete": "others removed files that it removes too. Delta Lake does not retry that",
-    "log_cleaned_up": "commits that it had not seen yet were cleaned up, so it has to load the table anew",
+    "concurrent_append": "another commit added files where it had read. Delta Lake does not retry this",
+    "concurrent_delete_read": "another commit removed files it had read. Delta Lake does not retry this",
+    "concurrent_delete_delete": "another commit removed files it removes too. Delta Lake does not retry this",
+    "log_cleaned_up": "commits it had not seen were cleaned up, so it has to load the table again",
 }
 
 
@@ -63,25 +69,98 @@ class RunAnswer:
     objective: Objective
     name: str
     notes: tuple[str, ...] = ()  # what was chosen that the configuration does not say
-    caveats: tuple[str, ...] | None = None  # with how much they matter, if that was simulated
+    assessment: Assessment | None = None  # with other ends of unset inputs, if those were simulated
 
     @cached_property
-    def warnings(self) -> list[str]:
-        """Everything to know before the answer is trusted, the weightiest first."""
-        caveats = caveats_of(self.config, self.samples) if self.caveats is None else self.caveats
-        return [*caveats, *self.notes]
+    def _assessed(self) -> Assessment:
+        return self.assessment or assess(self.config, self.objective, self.samples)
+
+    @property
+    def cases(self) -> tuple[Cases, ...]:
+        """Return the unset inputs that decide the verdict."""
+        return self._assessed.cases
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """Return everything to know before the answer is trusted, the weightiest first."""
+        return (*self._assessed.warnings, *notes_as_warnings(self.notes))
 
     @cached_property
     def why(self) -> list[str]:
-        """A sentence for each source most of whose txns fail, and one on a catalog whose calls are limited."""
+        """Return a sentence for each source most of whose transactions fail, and one on a limited catalog."""
         figures = [(source, self.figures(SOURCE, source.name)) for source in self.config.sources]
-        sentences = [why_it_fails(source, each["txns"]) for source, each in figures if each is not None]
+        sentences = [
+            why_it_fails(source, each["txns"], self._pace_next_to(source.name))
+            for source, each in figures
+            if each is not None
+        ]
         length_us = pooled_window([sample.window for sample in self.samples]).length_us
         total = pooled_figures(self.samples, ALL, "")
         sentences.append(how_busy_is_catalog(self.config, total, length_us))
         if undone := total["counters"]["compactions_undone"]:
             sentences.append(f"catalog: {undone:,} compactions were undone for commits that were built before them.")
         return [sentence for sentence in sentences if sentence is not None]
+
+    def _pace_next_to(self, name: str) -> str:
+        """Return how often the busiest other source commits: ``; streams add one every 2 s``."""
+        rates = {
+            other: (self.figures(SOURCE, other) or {}).get("committed_per_s") or 0.0
+            for other in self.parts(SOURCE)
+            if other != name
+        }
+        busiest = max(rates, key=lambda other: rates[other], default=None)
+        if busiest is None or not rates[busiest]:
+            return ""
+        verb = "add" if busiest.endswith("s") else "adds"
+        return f"; {busiest} {verb} one every {duration_text(1000.0 / rates[busiest])}"
+
+    def to_answer(self, file: str = "FILE", identity: str = "") -> Answer:
+        """Return what the renderers show; ``file`` is how the next command names the configuration."""
+        total = pooled_figures(self.samples, ALL, "")
+        names = self.parts(SOURCE)
+        tables = [part_table(self, SOURCE, names)] if names else []
+        if self.cases:
+            tables = [each.table for each in self.cases]
+        if self.parts(TABLE):
+            tables.append(part_table(self, TABLE, self.parts(TABLE)[:TABLES_SHOWN_MAX]))
+        is_fine = self.verdict.outcome == MET and not self.cases
+        why = [] if self.cases else self.why
+        if self.cases:
+            facts = []
+        elif len(names) == 1:
+            facts = run_facts(self, total)
+        else:
+            facts = [fact for fact in run_facts(self, total) if fact.label == "restarts"]
+        return Answer(
+            question="run",
+            headline=self.headline,
+            tone=UNSURE if self.cases else TONES.get(self.verdict.outcome, ""),
+            tables=tuple(tables),
+            facts=tuple(facts),
+            why=as_sentences(why),
+            paste=tuple(line for each in self.cases for line in each.paste),
+            next="" if self.cases else self._next(file, is_fine),
+            warnings=self.warnings,
+            provenance=provenance_of(self.config, self.seeds),
+            details=detail_parts(self, total, identity),
+        )
+
+    @property
+    def headline(self) -> str:
+        """Return who commits how often, against which objective; or on which unset input that depends."""
+        if self.cases:
+            return _headline_of_cases(self.cases)
+        return headline_of(self.verdict, self.parts(SOURCE), self._success)
+
+    def _success(self, name: str) -> float | None:
+        return self.estimate(SOURCE, name, "success_rate").value
+
+    def _next(self, file: str, is_met: bool) -> str:
+        if is_met:
+            return f"endive limit {file} --vary {_varied_key(self.config)}"
+        if self.verdict.outcome == CANNOT_TELL:
+            return f"endive run {file} --seeds {4 * len(self.samples)}"
+        return f"endive advise {file}"
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -127,7 +206,11 @@ class RunAnswer:
         return {
             "seeds": self.seeds,
             "protocol": protocol_of(self.config),
-            "warnings": self.warnings,
+            "warnings": [
+                *(f"{case.unset.code} {case.sentence}" for case in self.cases),
+                *(w.line for w in self.warnings),
+            ],
+            "cases": [case.to_dict() for case in self.cases],
             "why": self.why,
             "objective": verdict_json(self.verdict),
             "estimates": {"summary": self._estimates(ALL, ""), **self._by_part(self._estimates)},
@@ -167,26 +250,48 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:
     return {"value": estimate.value, "low": estimate.low, "high": high}
 
 
-def outcome_text(txns: Mapping[str, Any]) -> str:
-    """``0 of 24 committed, 24 retries exhausted``."""
-    ended = txns["committed"] + sum(txns["aborted"].values())
-    lost = {**txns["aborted"], **{f"still {stage}": count for stage, count in txns["in_flight"].items()}}
-    told = [f"{count:,} {name.replace('_', ' ')}" for name, count in lost.items() if count]
-    return ", ".join([f"{txns['committed']:,} of {ended:,} committed", *told])
+def _headline_of_cases(cases: Sequence[Cases]) -> str:
+    """Return the values that an unset input decides between: ``merge: 0 % or 100 % of commits succeed, ...``."""
+    first = cases[0]
+    subject = first.cases[0].subject
+    values = sorted({case.found.value for case in first.cases if case.found.value is not None})
+    shown = (
+        list(dict.fromkeys(figure_text(subject.field, value) for value in (values[0], values[-1]))) if values else []
+    )
+    told = " or ".join(shown)
+    is_success = subject.field.path == ("success_rate",)
+    clause = f"{told} of commits succeed" if is_success else f"{subject.field.name} is {told}"
+    names = " and ".join(dict.fromkeys(each.unset.name for each in cases))
+    return f"{subject.name or 'the run'}: {clause}, depending on {names} (not set)"
+
+
+def as_sentences(why: Sequence[str]) -> str:
+    """Return reasons as one text; ``merge: reads ...`` becomes a sentence."""
+    parts = [sentence.partition(": ") for sentence in why]
+    return " ".join(f"{name}{' ' if rest.startswith('reads ') else colon}{rest}" for name, colon, rest in parts)
+
+
+def _varied_key(config: SimulationConfig) -> str:
+    """Return the key that says how much load the busiest source offers."""
+    if len(config.sources) != 1:
+        return "load"
+    source = config.sources[0]
+    leaf = {"closed": "clients", "poisson": "per_s", "jobs": "jobs"}.get(source.arrivals.kind)
+    return "load" if leaf is None else f"source.{source.name}.arrivals.{leaf}"
 
 
 # --- why most txns of a source fail, and whether the catalog is the bottleneck --------------------------
 
 
-def why_it_fails(source: SourceConfig, txns: Mapping[str, Any]) -> str | None:
-    """One sentence if most txns of a source fail, about the commonest way in which they do."""
+def why_it_fails(source: SourceConfig, txns: Mapping[str, Any], pace: str = "") -> str | None:
+    """Return a sentence on the commonest way to fail if most transactions of a source do."""
     aborted: Mapping[str, int] = txns["aborted"]
     failed = sum(aborted.values())
     if failed <= MOST * (failed + txns["committed"]):
         return None
     reason = max(aborted, key=lambda name: aborted[name])
     sentence = _failed_validation(source) if reason == "validation_exception" else SENTENCES.get(reason)
-    return None if sentence is None else f"{source.name}: {sentence.format(attempts=source.retry + 1)}."
+    return None if sentence is None else f"{source.name}: {sentence.format(attempts=source.retry + 1, pace=pace)}."
 
 
 def _failed_validation(source: SourceConfig) -> str:

@@ -15,7 +15,7 @@ from endive.config import SimulationConfig, apply_overrides, configuration_file,
 from endive.config.problems import source_name
 from endive.config.reading.overrides import parse_overrides, plain_copy, split_key
 from endive.config.reading.recipe import parameter_of
-from endive.errors import ObjectiveError
+from endive.errors import ConfigError, ObjectiveError
 
 LOAD: Final = "load"
 EVERY_SOURCE: Final = "*"
@@ -95,6 +95,17 @@ def base_of(config: ConfigLike, overrides: Mapping[str, Any] | list[str] | None 
         document, source = read_toml(file), str(file)
     document = apply_overrides(document, changes)
     return Base(document, source, parse_config(document, source=source))
+
+
+def assumed(config: ConfigLike, texts: list[str] | None) -> list[str]:
+    """Return assumptions as overrides; ConfigError for a key that the file sets."""
+    if not texts:
+        return []
+    document = base_of(config).document
+    for key in parse_overrides(texts):
+        if _at(document, split_key(key)) is not None:
+            raise ConfigError(f"--assume {key}: the file sets it. Use --set {key}=VALUE to replace it.")
+    return texts
 
 
 def scale_source(source: dict[str, Any], factor: float) -> dict[str, Any]:

@@ -1,28 +1,21 @@
 """``endive advise``: try what people can change, and rank it by its effect.
 
-Options and the table; the trials are ``endive.answers.advice.advise``'s.
+The trials are in ``endive.answers.advice.advise``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from endive.cli.console import print_json, print_note, stdout, with_note
-from endive.cli.options import AsJson, ConfigFile, ObjectiveToMeet, Overrides
+from endive.cli.console import print_json, print_note, show, with_note
+from endive.cli.options import AsJson, ConfigFile, Details, ObjectiveToMeet, Overrides
 from endive.cli.progress import counted_progress
-from endive.cli.tables import new_table, number, print_warnings
-from endive.config.availability import HYPOTHETICAL
-from endive.objectives.verdict_text import figure_text
 
 if TYPE_CHECKING:
     from endive.answers.advice.advise import Advice, Advised
-
-_SHOWN: Final = 12
 
 
 def advise(
@@ -30,19 +23,24 @@ def advise(
     slo: ObjectiveToMeet = None,
     levers: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Levers to try, separated by commas: retries,backoff,store; else all."),
+        typer.Option(metavar="NAMES", help="Changes to try, separated by commas: retries,backoff,store; else all."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, help="Seeds, the same for every change.")] = 16,
     hypothetical: Annotated[
-        bool, typer.Option("--hypothetical", help="Try also what no release has: shown last, and said to be so.")
+        bool,
+        typer.Option(
+            "--hypothetical", help="Try also features no release supports; listed last and labelled hypothetical."
+        ),
     ] = False,
     show_all: Annotated[
         bool, typer.Option("--all", help="Show every change that was tried, not only those that help.")
     ] = False,
     overrides: Overrides = None,
+    details: Details = False,
     as_json: AsJson = False,
 ) -> None:
-    """Try the levers one at a time, and pairs of them if none is enough; name the least that meets the objective."""
+    """Try changes one at a time, and in pairs if none is enough; show the smallest that meets the objective."""
+    from endive.answers.advice.advice_answer import advice_answer
     from endive.answers.advice.advise import advise_on
     from endive.answers.replicate import Replicator
     from endive.answers.variation import base_of
@@ -57,11 +55,13 @@ def advise(
             with_hypothetical=hypothetical,
             replicator=Replicator(progress=report),
         )
+    file = shlex.join([str(config), *(word for text in overrides or [] for word in ("--set", text))])
+    found = advice_answer(advice, file, show_all=show_all)
     if as_json:
-        print_json(with_note(config, advised_json(advice)))
+        print_json(with_note(config, {**advised_json(advice), "answer": found.to_dict()}))
     else:
         print_note(config)
-        _print(advice, show_all)
+        show(found, with_details=details)
 
 
 def advised_json(found: Advised) -> dict[str, Any]:
@@ -73,7 +73,9 @@ def advised_json(found: Advised) -> dict[str, Any]:
         "seeds": found.seeds,
         "now": _advice_json(found.now),
         "advice": [_advice_json(advice) for advice in found.advice],
-        "warnings": list(found.caveats),
+        "why": list(found.why),
+        "cases": [each.to_dict() for each in found.cases],
+        "warnings": [warned.line for warned in found.warnings],
     }
 
 
@@ -92,50 +94,3 @@ def _advice_json(advice: Advice) -> dict[str, Any]:
         "requests_per_commit": advice.requests_per_commit,
         "usd_per_1000_commits": advice.usd_per_1000_commits,
     }
-
-
-def _print(found: Advised, show_all: bool) -> None:
-    from endive.answers.advice.advise import advice_sentence
-
-    console = stdout()
-    console.print(Text(advice_sentence(found), style="bold"))
-    shown = found.advice if show_all else found.helpful[:_SHOWN]
-    console.print(_table(found, shown))
-    useless = [advice.words for advice in found.advice if advice not in found.helpful and advice not in shown]
-    if useless:
-        console.print(Text(f"No help ({len(useless)} of {len(found.advice)}): {'; '.join(useless)}."))
-    for advice in shown[:3]:
-        console.print(Text(f"{advice.words}: {advice.availability}. Gives up: {advice.gives_up}."))
-    print_warnings(console, found.caveats)
-
-
-def _takes(advice: Advice) -> str:
-    from endive.answers.advice.levers import EFFORTS
-
-    if any(lever.had == HYPOTHETICAL for lever in advice.levers):
-        return HYPOTHETICAL
-    return EFFORTS[advice.effort[1]] if advice.levers else ""
-
-
-def _table(found: Advised, shown: Sequence[Advice]) -> Table:
-    from endive.answers.compare import signed_estimate
-
-    field = found.subject.field
-    table = new_table(
-        f"{found.subject}; {found.simulations:,} simulations; brackets are 95 % intervals of the effect",
-        *("change", "objective", "takes", f">{field.name}", ">effect", ">requests", ">USD / 1,000"),
-    )
-    for advice in (found.now, *shown):
-        table.add_row(
-            advice.words,
-            advice.verdict.outcome,
-            _takes(advice),
-            figure_text(field, advice.found.value),
-            "" if advice is found.now else signed_estimate(field, advice.effect),
-            number(advice.requests_per_commit, 1),
-            number(advice.usd_per_1000_commits, 4),
-        )
-    hidden = len(found.advice) - len(shown)
-    table.caption = f"requests and list price of a commit{f'; {hidden} more with --all' if hidden else ''}"
-    table.caption_justify = "left"
-    return table

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from endive.cli.console import print_json, stdout
-from endive.cli.options import AsJson
-from endive.cli.tables import new_table, print_warnings
+from endive.cli.console import print_json, print_line
+from endive.cli.console import show as show_answer
+from endive.cli.options import AsJson, Details
+from endive.cli.progress import shown_step
 from endive.config import nearest_key, parse_overrides
-from endive.config.problems import show
 from endive.errors import ConfigError, IntakeError, OutputError
 
 if TYPE_CHECKING:
@@ -39,64 +37,79 @@ def compare(
     vary: Annotated[
         str | None,
         typer.Option(
-            metavar="KEY", help="A choice, such as table.format: compare A with itself under each other value."
+            metavar="KEY",
+            help="Compare A with itself under other values of a key: table.format, or storage.provider=s3,azure.",
         ),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=2, help="Seeds, the same for both, instead of as many as they need.")
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Page (HTML) to write as well.")] = None,
+    details: Details = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what differs between two configurations, in their keys and in what comes out."""
-    from endive.answers.compare import compare_bases, comparison_page
+    """Compare two configurations: their keys, and every metric under the same seeds."""
+    from endive.answers.compare import compare_bases
+    from endive.answers.compare_answer import compare_answer
+    from endive.render.html import answer_page
     from endive.results.writer import write_atomically
 
     if vary is not None:
         if b is not None or html is not None:
             raise ConfigError("--vary compares A with itself: leave out B and --html.")
-        _compare_turns(a, vary, overrides or [], seeds, as_json)
+        _compare_choice(a, vary, overrides or [], seeds, as_json, details)
         return
     if b is None and not overrides:
         raise ConfigError("Nothing to compare with: name a second configuration, or change a key with --set.")
     other = b or a
-    changed = f"{other.stem} with {', '.join(overrides)}" if overrides else other.stem
-    comparison = compare_bases(_base(a, []), _base(other, overrides or []), names=(a.stem, changed), seeds=seeds)
+    changed = other.stem if not overrides else ", ".join([*([other.stem] if b else []), *overrides])
+    with shown_step() as progress:
+        progress("simulating both sides")
+        comparison = compare_bases(_base(a, []), _base(other, overrides or []), names=(a.stem, changed), seeds=seeds)
+    answer = compare_answer(comparison)
     if html is not None:
-        write_atomically(html, comparison_page(comparison).encode())
+        write_atomically(html, answer_page(answer, f"{comparison.a} and {comparison.b}").encode())
     if as_json:
-        print_json(comparison_json(comparison))
+        print_json({**comparison_json(comparison), "answer": answer.to_dict()})
     else:
-        _print(comparison)
+        show_answer(answer, with_details=details)
 
 
-def _compare_turns(a: Path, key: str, overrides: list[str], seeds: int | None, as_json: bool) -> None:
-    """A against itself under every other value of a choice, one comparison after another."""
-    from endive.answers.alternatives import turns_of
+def _compare_choice(
+    a: Path, key: str, overrides: list[str], seeds: int | None, as_json: bool, with_details: bool
+) -> None:
+    """Compare A with itself under every other value of a choice, ``KEY`` or ``KEY=ONE,TWO``."""
+    from endive.answers.alternatives import variants_of
     from endive.answers.compare import compare_bases
+    from endive.answers.compare_answer import compare_answer
 
+    key, _, listed = key.partition("=")
     ours = _base(a, [])
-    turns = turns_of(a / _CONFIG if a.is_dir() else a, key, parse_overrides(overrides))
-    if not turns:
+    variants = variants_of(a / _CONFIG if a.is_dir() else a, key, parse_overrides(overrides), listed)
+    if not variants:
         guess = nearest_key(key)
         hint = f" Did you mean '{guess}'?" if guess and guess != key else ""
-        raise ConfigError(f"--vary {key}: it is no choice between names, such as table.format.{hint}")
+        raise ConfigError(f"--vary {key} takes a key whose values are names, such as table.format.{hint}")
     others = [
-        turn for turn in turns if turn.base is None or turn.base.config.config_hash() != ours.config.config_hash()
+        each for each in variants if each.base is None or each.base.config.config_hash() != ours.config.config_hash()
     ]
-    told: list[dict[str, Any]] = []
-    for turn in others:
-        if turn.base is None:
-            told.append({"b": turn.name, "problem": turn.problem})
+    found: list[dict[str, Any]] = []
+    for variant in others:
+        if variant.base is None:
+            found.append({"b": variant.name, "problem": variant.problem})
             if not as_json:
-                stdout().print(f"{turn.name}: {turn.problem}", markup=False)
+                print_line(f"{variant.name}: {variant.problem}")
             continue
-        comparison = compare_bases(ours, turn.base, names=(a.stem, turn.name), seeds=seeds)
-        told.append(comparison_json(comparison))
+        with shown_step() as progress:
+            progress(f"simulating {variant.name}")
+            comparison = compare_bases(ours, variant.base, names=(a.stem, variant.name), seeds=seeds)
+        found.append(comparison_json(comparison))
         if not as_json:
-            _print(comparison)
+            if variant is not others[0]:
+                print_line("")
+            show_answer(compare_answer(comparison), with_details=with_details)
     if as_json:
-        print_json({"choice": key, "comparisons": told})
+        print_json({"choice": key, "comparisons": found})
 
 
 def comparison_json(found: Comparison) -> dict[str, Any]:
@@ -119,7 +132,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
             for row in found.differences
         ],
         "notes": list(found.notes),
-        "warnings": list(found.caveats),
+        "warnings": [warned.line for warned in found.warnings],
     }
 
 
@@ -151,30 +164,3 @@ def _refuse_other_model(path: Path) -> None:
             f"'{path}' was made by model version {made_by}, this is {MODEL_VERSION}: its figures cannot be compared. "
             f"Run {path / _CONFIG} again."
         )
-
-
-def _print(found: Comparison) -> None:
-    console = stdout()
-    if found.keys:
-        console.print(_keys(found))
-    console.print(_differences(found))
-    for note in found.notes:
-        console.print(Text.assemble(("note: ", "bold yellow"), note))
-    print_warnings(console, found.caveats)
-
-
-def _keys(found: Comparison) -> Table:
-    table = new_table("What differs in the configurations", "key", f"A: {found.a}", f"B: {found.b}")
-    for key, ours, theirs in found.keys:
-        table.add_row(key, "-" if ours is None else show(ours), "-" if theirs is None else show(theirs))
-    return table
-
-
-def _differences(found: Comparison) -> Table:
-    from endive.answers.compare import difference_cells
-
-    title = f"What comes out; {found.seeds} seeds, the same for both; all brackets hold 95 times in 100"
-    table = new_table(title, "figure", ">A", ">B", ">B less A", "B is")
-    for row in found.differences:
-        table.add_row(*difference_cells(row))
-    return table

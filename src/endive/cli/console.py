@@ -17,7 +17,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 import typer.core
@@ -27,6 +27,9 @@ from rich.text import Text
 from endive.config.printable import printable
 from endive.config.reading.former_names import ConfigNote
 from endive.errors import EndiveError
+
+if TYPE_CHECKING:
+    from endive.answers.answer import Answer
 
 EXIT_ERROR: Final = 2
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
@@ -60,6 +63,13 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(each) for each in value]
     return value
+
+
+def show(answer: Answer, *, with_details: bool = False) -> None:
+    """Print an answer."""
+    from endive.render.terminal import print_answer
+
+    print_answer(stdout(), answer, with_details=with_details)
 
 
 def print_line(text: object, style: str = "") -> None:

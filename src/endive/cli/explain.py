@@ -1,4 +1,4 @@
-"""``endive explain``: replay a run and tell what happened to some of its txns.
+"""``endive explain``: replay a run and show what happened to some of its transactions.
 
 Choice and replay live in ``endive.answers.stories.explain``.
 """
@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from endive.cli.console import print_json, print_line, print_note, stderr, stdout, with_note
+from endive.cli.console import print_json, print_note, show, stderr, with_note
 from endive.cli.options import AsJson, Overrides
-from endive.cli.tables import new_table, print_warnings
-from endive.objectives import duration_text
 
 if TYPE_CHECKING:
     from endive.answers.stories.explain import Explanation
@@ -26,21 +23,24 @@ def explain(
         Path, typer.Argument(metavar="CONFIG", help="Configuration file (TOML), or config.toml of a run's folder.")
     ],
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the run, instead of simulation.seed.")] = None,
-    txn: Annotated[int | None, typer.Option(metavar="N", help="The txn with this id.")] = None,
-    worst: Annotated[int | None, typer.Option(min=1, help="The N worst txns: failed, then slow.")] = None,
+    txn: Annotated[int | None, typer.Option(metavar="N", help="The transaction with this id.")] = None,
+    worst: Annotated[int | None, typer.Option(min=1, help="The N worst transactions: failed, then slow.")] = None,
     where: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="Only txns like this: \"kind = 'validated_overwrite' and status = 'aborted'\"."
+            metavar="TEXT", help="Only transactions like this: \"kind = 'validated_overwrite' and status = 'aborted'\"."
         ),
     ] = None,
-    blame: Annotated[bool, typer.Option("--blame", help="Say who cost whom how much time in the whole run.")] = False,
+    blame: Annotated[
+        bool, typer.Option("--blame", help="Report time lost to each conflicting transaction over the run.")
+    ] = False,
     trace: Annotated[Path | None, typer.Option(metavar="FILE", help="Timeline to write, for ui.perfetto.dev.")] = None,
     overrides: Overrides = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the story of a txn: what it read, what it paid, who overtook it, why it ended."""
+    """Show what happened to a transaction: what it read, what it paid, which commits landed first, why it ended."""
     from endive.answers.stories.explain import explain_base, trace_text
+    from endive.answers.stories.explain_answer import explain_answer
     from endive.answers.variation import base_of
     from endive.results.writer import write_atomically
 
@@ -52,7 +52,7 @@ def explain(
         print_json(with_note(config, explanation_json(explanation)))
     else:
         print_note(config)
-        _print(explanation)
+        show(explain_answer(explanation))
 
 
 def _announce(text: str) -> None:
@@ -72,25 +72,5 @@ def explanation_json(found: Explanation) -> dict[str, Any]:
             for story in found.stories
         ],
         "blame": [asdict(row) for row in found.blame],
-        "warnings": list(found.caveats),
+        "warnings": [warned.line for warned in found.warnings],
     }
-
-
-def _print(found: Explanation) -> None:
-    console = stdout()
-    for story in found.stories:
-        head, *rest = story.lines
-        print_line(head, style="bold")
-        for line in rest:
-            print_line(line)
-    if found.blame:
-        console.print(_blame(found))
-    print_warnings(console, found.caveats)
-
-
-def _blame(found: Explanation) -> Table:
-    title = "Who cost whom how much time: attempts refused, by the rival that landed first"
-    table = new_table(title, "victim", "rival", ">attempts lost", ">time lost")
-    for row in found.blame:
-        table.add_row(row.victim, row.rival, f"{row.attempts:,}", duration_text(row.lost_ms))
-    return table

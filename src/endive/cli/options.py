@@ -47,6 +47,12 @@ ObjectiveToMeet = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Details = Annotated[bool, typer.Option("--details", help="Show everything that was measured, and every warning.")]
+NoCases = Annotated[bool, typer.Option("--no-cases", help="Skip the simulation of inputs that are not set.")]
+Assumed = Annotated[
+    list[str] | None,
+    typer.Option("--assume", metavar="KEY=VALUE", help="Fix an input that the file does not set; repeatable."),
+]
 EngineChoice = Annotated[Engine, typer.Option(help="Both give the same result; compiled is fast.")]
 DetailChoice = Annotated[
     Detail, typer.Option(help="Keep the txns of all runs, of one seed per configuration, or only what was measured.")

@@ -1,27 +1,28 @@
-"""``endive run``: simulate one configuration, with one or many seeds, and say what came out.
+"""``endive run``: simulate one configuration, with one or many seeds, and print the answer.
 
-In this order: configuration, places to write to, simulations, files, answer. What is said lives in
-``endive.cli.run_text``, what is measured in ``endive.answers``.
+In this order: configuration, places to write to, simulations, files, answer.
 """
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from endive.cli.console import print_json, print_note, with_note
-from endive.cli.options import AsJson, ConfigFile, Engine, EngineChoice, Overrides
-from endive.cli.progress import run_progress
+from endive.cli.console import print_json, print_line, print_note, show, stdout, with_note
+from endive.cli.options import AsJson, Assumed, ConfigFile, Details, Engine, EngineChoice, NoCases, Overrides
+from endive.cli.progress import counted_progress, run_progress
 from endive.config import SimulationConfig
 from endive.config.slo import objective_of
 from endive.errors import ConfigError, ObjectiveError, OutputError
 from endive.objectives import Objective
 
 if TYPE_CHECKING:
+    from endive.answers.cases import Assessment
     from endive.answers.price import Bill
     from endive.answers.run_answer import RunAnswer
     from endive.answers.sample import Sample
@@ -64,6 +65,9 @@ def run(
     bill: Annotated[
         bool, typer.Option("--bill", help="Also what a month of this load costs, by the list prices of the store.")
     ] = False,
+    assume: Assumed = None,
+    no_cases: NoCases = False,
+    details: Details = False,
     as_json: AsJson = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file at simulation.output_path whatever it is.")
@@ -75,9 +79,9 @@ def run(
     """
     from endive.answers.length import long_enough
     from endive.answers.run_answer import RunAnswer
-    from endive.answers.variation import base_of
+    from endive.answers.variation import assumed, base_of
 
-    given = [*(overrides or ()), *([] if seed is None else [f"simulation.seed={seed}"])]
+    given = [*(overrides or ()), *assumed(config, assume), *([] if seed is None else [f"simulation.seed={seed}"])]
     base = long_enough(base_of(config, given), slo)
     resolved = base.config
     if not force:
@@ -86,30 +90,69 @@ def run(
         _write_read_sets(resolved, read_sets, force)
     objective = objective_of(resolved, slo)
     is_per_table = per_table or any(subject.scope == "table" for subject in objective.subjects)
-    result, samples, caveats = _simulate(resolved, objective, seeds, precision, engine, out, is_per_table)
+    result, samples, assessment = _simulate(
+        resolved, objective, seeds, precision, engine, out, is_per_table, with_cases=not no_cases
+    )
     name = resolved.experiment.label or config.stem
-    answer = RunAnswer(resolved, tuple(samples), objective, name, base.notes, caveats)
-    _print(config, answer, result, as_json, _bill_of(answer) if bill else None)
+    answer = RunAnswer(resolved, tuple(samples), objective, name, base.notes, assessment)
+    _print(config, answer, result, as_json, details, _bill_of(answer) if bill else None, given)
 
 
-def _print(config: Path, answer: RunAnswer, first: SimulationResult | None, as_json: bool, bill: Bill | None) -> None:
-    from endive.cli.run_text import print_answer, print_bill
-
-    document = {} if as_json and first is not None else answer.to_json_dict()
-    if first is not None:
-        document = {**first.to_json_dict(), **answer.judgement(), **document}
-        if "by_table" in document["estimates"]:
-            document["by_table"] = answer.to_json_dict()["by_table"]
+def _print(
+    config: Path,
+    answer: RunAnswer,
+    first: SimulationResult | None,
+    as_json: bool,
+    with_details: bool,
+    bill: Bill | None,
+    overrides: list[str],
+) -> None:
+    file = shlex.join([str(config), *(word for text in overrides for word in ("--set", text))])
+    found = answer.to_answer(file, _identity(answer, first))
     if as_json:
+        document = {} if first is not None else answer.to_json_dict()
+        if first is not None:
+            document = {**first.to_json_dict(), **answer.judgement()}
+            if "by_table" in document["estimates"]:
+                document["by_table"] = answer.to_json_dict()["by_table"]
+        document["answer"] = found.to_dict()
         print_json(with_note(config, document if bill is None else {**document, "bill": bill.to_json_dict()}))
         return
     print_note(config)
-    print_answer(answer, document)
+    show(found, with_details=with_details)
     if bill is not None:
         print_bill(bill)
     simulated = answer.config.simulation
     if simulated.output_path is not None:
-        typer.echo(f"{simulated.output_path}: the txns of seed {simulated.seed}")
+        typer.echo(f"{simulated.output_path}: the transactions of seed {simulated.seed}")
+
+
+def _identity(answer: RunAnswer, first: SimulationResult | None) -> str:
+    """Return what another run has to match to give the same result."""
+    hashed = f"config {answer.config.config_hash()[:12]}"
+    if first is None:
+        return hashed
+    of = f" of seed {first.provenance.seed}" if len(answer.seeds) > 1 else ""
+    return f"{hashed}, engine {first.provenance.engine}, fingerprint{of} {first.fingerprint}"
+
+
+def print_bill(bill: Bill) -> None:
+    """Print what a month of the load costs, most expensive first."""
+    from endive.answers.answer import Column, make_table
+    from endive.render.terminal import table_lines
+
+    console = stdout()
+    rows = [
+        (line.what, f"{line.per_month:,.0f}", f"{line.usd:,.2f}", line.source)
+        for line in sorted(bill.lines, key=lambda line: -line.usd)
+    ]
+    title = f"Cost: {bill.usd:,.2f} USD for a month of 30 days at this load, by list price"
+    table = make_table(("item", ">per month", ">USD", Column(name="price by", priority=1)), rows, title=title)
+    console.print()
+    for line in table_lines(table, console.width):
+        console.print(line, soft_wrap=True)
+    for note in bill.notes:
+        print_line(note)
 
 
 def _refuse_foreign_output(config: SimulationConfig, out: Path | None) -> None:
@@ -159,9 +202,11 @@ def _simulate(
     engine: Engine,
     out: Path | None,
     is_per_table: bool,
-) -> tuple[SimulationResult | None, list[Sample], tuple[str, ...]]:
-    """The runs that are asked for, or as many as tell how runs differ: then also the result of the first of them."""
-    from endive.answers.caveats import caveats_of
+    *,
+    with_cases: bool,
+) -> tuple[SimulationResult | None, list[Sample], Assessment]:
+    """Return the runs that are asked for, or as many as show how runs differ: then also the result of the first."""
+    from endive.answers.cases import assess
     from endive.answers.replicate import Replicator
     from endive.answers.run_count import replicate, take_enough
 
@@ -174,13 +219,14 @@ def _simulate(
             "of the runs that are taken, or use endive sweep."
         )
     wanted = None if precision is None else percentage(precision, "--precision")
-    with Replicator(is_per_table=is_per_table) as replicator:
+    with counted_progress("simulating") as report, Replicator(is_per_table=is_per_table, progress=report) as replicator:
         if is_open or is_kept:
             result, first = _run_once(config, engine, out, is_per_table)
             samples = take_enough(replicator, config, objective, first) if is_open else [first]
         else:
             samples = replicate(replicator, config, objective, seeds=seeds, precision=wanted)
-        return result if is_open else None, samples, caveats_of(config, samples, replicator)
+        assessment = assess(config, objective, samples, replicator if with_cases else None)
+        return result if is_open else None, samples, assessment
 
 
 def _run_once(

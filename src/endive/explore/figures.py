@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from endive.answers.price import bill_of, usd_per_commit
-from endive.answers.run_answer import RunAnswer, estimate_json, outcome_text
+from endive.answers.run_answer import RunAnswer, estimate_json
+from endive.answers.run_tables import outcome_text
 from endive.config.sections.stream import stream_problem
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, field_at
 from endive.objectives.names import ALL, SOURCE
@@ -38,7 +39,7 @@ def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, An
         "txns": 0 if total is None else total["txns"]["submitted"],
         "usd_per_commit": None if total is None else usd_per_commit(config, total),
         "usd_per_month": None if total is None or (bill := bill_of(config, answer.samples)) is None else bill.usd,
-        "warnings": answer.warnings,
+        "warnings": [warned.line for warned in answer.warnings],
     }
 
 

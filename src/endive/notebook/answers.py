@@ -4,59 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from endive.answers.advice.advise import SEEDS, Advised, advice_sentence, advise_on
-from endive.answers.compare import Comparison, compare_bases, difference_cells, html_table, signed_estimate
+from endive.answers.advice.advice_answer import advice_answer
+from endive.answers.advice.advise import SEEDS, Advised, advise_on
+from endive.answers.answer import Answer
+from endive.answers.compare import Comparison, compare_bases
+from endive.answers.compare_answer import compare_answer
 from endive.answers.estimates import pooled_figures
 from endive.answers.limit import TOLERANCE, Limit, find_limit
+from endive.answers.limit_answer import limit_answer
 from endive.answers.limit_search import SEEDS_MAX, SIMULATIONS_MAX
 from endive.answers.run_answer import RunAnswer
 from endive.answers.sample import Sample
 from endive.answers.stories.explain import Explanation, explain_base
+from endive.answers.stories.explain_answer import explain_answer
 from endive.answers.variation import ConfigLike, base_of
-from endive.notebook.show import answer_html, answer_text, text_table, warning_html, warning_lines
+from endive.config import SimulationConfig
 from endive.objectives.names import SOURCE
-from endive.objectives.verdict_text import figure_text
+from endive.render.html import answer_html
+from endive.render.terminal import answer_text
 from endive.results.statistics import join_slices
-
-Table = tuple[Sequence[str], Sequence[Sequence[str]]]  # headings and rows
 
 
 class _Shown:
-    """An answer with a sentence and a table, and everything to know before it is trusted."""
+    """An answer that shows itself: as text in a console, as HTML in a notebook."""
 
-    found: Limit | Advised | Comparison
-
-    def _sentence(self) -> str:
-        raise NotImplementedError
-
-    def _table(self) -> Table:
+    def to_answer(self) -> Answer:
+        """Return headline, tables, reason, warnings and provenance as one value."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return "\n".join([self._sentence(), text_table(*self._table()), *warning_lines(self.found.caveats)])
+        return answer_text(self.to_answer())
 
     def _repr_html_(self) -> str:
-        warnings = warning_html(self.found.caveats)
-        return f"<p><b>{escape(self._sentence())}</b></p>{html_table(*self._table())}{warnings}"
+        return answer_html(self.to_answer(), with_style=True)
 
 
 @dataclass(frozen=True, repr=False)
-class Runs:
+class Runs(_Shown):
     """Runs with several seeds, taken together."""
 
     answer: RunAnswer
 
-    def __repr__(self) -> str:
-        return answer_text(self.answer)
-
-    def _repr_html_(self) -> str:
-        return answer_html(self.answer)
+    def to_answer(self) -> Answer:
+        """Return what is shown."""
+        return self.answer.to_answer(self.answer.name)
 
     def to_json_dict(self) -> dict[str, Any]:
         """What ``endive run --seeds N --json`` prints."""
@@ -106,6 +102,7 @@ class LimitAnswer(_Shown):
     """How far a key can go."""
 
     found: Limit
+    config: SimulationConfig
 
     @property
     def value(self) -> float:
@@ -117,12 +114,9 @@ class LimitAnswer(_Shown):
         """Where that value lies."""
         return self.found.low, self.found.high
 
-    def _sentence(self) -> str:
-        return " ".join([self.found.sentence, *self.found.notes])
-
-    def _table(self) -> Table:
-        rows = [(self.found.text_of(p.value), p.verdict.outcome, str(p.seeds)) for p in self.found.points]
-        return (self.found.key, "objective", "seeds"), rows
+    def to_answer(self) -> Answer:
+        """Return what is shown."""
+        return limit_answer(self.found, self.config)
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,16 +125,9 @@ class AdviceAnswer(_Shown):
 
     found: Advised
 
-    def _sentence(self) -> str:
-        return advice_sentence(self.found)
-
-    def _table(self) -> Table:
-        field = self.found.subject.field
-        rows = []
-        for a in self.found.advice:
-            value, effect = figure_text(field, a.found.value), signed_estimate(field, a.effect)
-            rows.append((a.words, a.verdict.outcome, value, effect, a.availability, a.gives_up))
-        return ("change", "objective", str(self.found.subject), "effect", "can it be had", "gives up"), rows
+    def to_answer(self) -> Answer:
+        """Return what is shown."""
+        return advice_answer(self.found)
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,27 +136,20 @@ class ComparisonAnswer(_Shown):
 
     found: Comparison
 
-    def _sentence(self) -> str:
-        keys = ", ".join(f"{key}: {ours} or {theirs}" for key, ours, theirs in self.found.keys)
-        return " ".join([f"{self.found.seeds} seeds, the same for both. {keys}", *self.found.notes])
-
-    def _table(self) -> Table:
-        rows = [difference_cells(row) for row in self.found.differences]
-        return ("figure", "A", "B", "B less A", "B is"), rows
+    def to_answer(self) -> Answer:
+        """Return what is shown."""
+        return compare_answer(self.found)
 
 
 @dataclass(frozen=True, repr=False)
-class ExplanationAnswer:
+class ExplanationAnswer(_Shown):
     """What happened."""
 
     found: Explanation
 
-    def __repr__(self) -> str:
-        told = [line for story in self.found.stories for line in story.lines]
-        return "\n".join([*told, *warning_lines(self.found.caveats)])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
+    def to_answer(self) -> Answer:
+        """Return what is shown."""
+        return explain_answer(self.found)
 
 
 def limit(
@@ -188,18 +168,18 @@ def limit(
     ``tolerance`` is how narrow the interval should be, as a share of the value; ``seeds_max`` and ``simulations_max``
     bound the runs of one value and of all.
     """
-    return LimitAnswer(
-        find_limit(
-            base_of(config),
-            vary,
-            slo=slo,
-            low=low,
-            high=high,
-            tolerance=tolerance,
-            seeds_max=seeds_max,
-            simulations_max=simulations_max,
-        )
+    base = base_of(config)
+    found = find_limit(
+        base,
+        vary,
+        slo=slo,
+        low=low,
+        high=high,
+        tolerance=tolerance,
+        seeds_max=seeds_max,
+        simulations_max=simulations_max,
     )
+    return LimitAnswer(found, base.config)
 
 
 def advise(

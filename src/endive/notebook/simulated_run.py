@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import cached_property
 from typing import Any, overload
 
-from endive.answers.caveats import caveats_of
+from endive.answers.answer import Answer
+from endive.answers.cases import assess
 from endive.answers.length import long_enough
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
-from endive.answers.run_count import take_enough
 from endive.answers.sample import SampleSink
 from endive.answers.variation import ConfigLike, base_of
 from endive.config.slo import objective_of
 from endive.errors import OutputError
 from endive.notebook.answers import Runs
-from endive.notebook.show import answer_html, answer_text
+from endive.render.html import answer_html
+from endive.render.terminal import answer_text
 from endive.results import SimulationResult
 from endive.simulation import Simulation
 
 
 class Run(SimulationResult):
-    """One run: everything a result has, and a face in a notebook."""
+    """One run: everything a result has, and an answer in a notebook."""
 
-    def __init__(self, result: SimulationResult, alone: RunAnswer) -> None:
+    def __init__(self, result: SimulationResult, answer: RunAnswer) -> None:
         self.__dict__.update(result.__dict__)
-        self._alone = alone
+        self.answer = answer
 
-    @cached_property
-    def answer(self) -> RunAnswer:
-        """What is known of the configuration: this run, and as many more as its intervals need, made when asked for."""
-        alone = self._alone
-        with Replicator() as replicator:
-            samples = take_enough(replicator, alone.config, alone.objective, alone.samples[0])
-            caveats = caveats_of(alone.config, samples, replicator)
-        return replace(alone, samples=tuple(samples), caveats=caveats)
+    def to_answer(self) -> Answer:
+        """Return the answer of this one run."""
+        return self.answer.to_answer(self.answer.name)
 
     def __repr__(self) -> str:
-        return answer_text(self.answer)
+        return answer_text(self.to_answer())
 
     def _repr_html_(self) -> str:
-        return answer_html(self.answer)
+        return answer_html(self.to_answer(), with_style=True)
 
     def to_pandas(self) -> Any:
         """The txns as a pandas frame, where pandas is installed."""
@@ -63,7 +57,7 @@ class Run(SimulationResult):
 
         blocks = self.to_json_dict()["by_source"]
         phases = {name: block["phases_ms"] for name, block in blocks.items()}
-        return run_chart(self.transactions, phases, ages_by_source(self._alone.config, self.transactions))
+        return run_chart(self.transactions, phases, ages_by_source(self.answer.config, self.transactions))
 
 
 @overload
@@ -97,7 +91,7 @@ def simulate(
 ) -> Run | Runs:
     """Run a configuration, a mapping of its keys, or a TOML file; with ``seeds`` that many times.
 
-    Without ``seeds`` the result is that of one run; its intervals come from more, which are made when it is shown.
+    Without ``seeds`` the result is that of one run, which has no intervals.
     """
     base = long_enough(base_of(config).varied(overrides or {}), slo)
     resolved, notes = base.config, base.notes
@@ -108,9 +102,9 @@ def simulate(
     if seeds is not None:
         with Replicator() as replicator:
             samples = replicator.take(resolved, seeds)
-            caveats = caveats_of(resolved, samples, replicator)
-        return Runs(RunAnswer(resolved, tuple(samples), objective, name, notes, caveats))
+            assessment = assess(resolved, objective, samples, replicator)
+        return Runs(RunAnswer(resolved, tuple(samples), objective, name, notes, assessment))
     sink = SampleSink(resolved)
     result = Simulation(resolved).run(engine=engine, sink=sink)
     alone = (sink.sample(resolved.simulation.seed),)
-    return Run(result, RunAnswer(resolved, alone, objective, name, notes, ()))
+    return Run(result, RunAnswer(resolved, alone, objective, name, notes))

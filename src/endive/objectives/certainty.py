@@ -1,6 +1,6 @@
-"""How sure an answer is, in the words that every command, page and notebook uses.
+"""How certain a verdict is: *met*, *missed*, or *inconclusive* with what would decide it.
 
-A comparison is *met*, *not met*, or one *cannot tell*; the last is followed by what would tell.
+The constants are what datasets and JSON hold; ``outcome_word`` is what people read.
 """
 
 from __future__ import annotations
@@ -17,23 +17,30 @@ if TYPE_CHECKING:
 MET: Final = "met"
 NOT_MET: Final = "not met"
 CANNOT_TELL: Final = "cannot tell"
-ONE_RUN: Final = "one run cannot tell how runs differ"
-NO_TXN: Final = "no txn of it ended in the window"
-NO_COMMIT: Final = "no txn of it committed in the window"
-TOO_CLOSE: Final = "it is too close to the limit"
+INCONCLUSIVE: Final = "inconclusive"
+_WORDS: Final = {MET: "met", NOT_MET: "missed", CANNOT_TELL: INCONCLUSIVE}
+ONE_RUN: Final = "one run has no interval"
+NO_TXN: Final = "no transaction ended in the window"
+NO_COMMIT: Final = "no transaction committed in the window"
+TOO_CLOSE: Final = "too close to the limit"
 _OF_ENDED: Final = (("success_rate",), ("retries_mean",))  # means over txns that ended; others are over commits
 MORE_MAX: Final = 1_000  # times as many txns: what is closer to its limit nobody waits for
 
 
 def certainty_text(part: Judged) -> str:
-    """``met``, ``not met``, or ``cannot tell: about 390 more txns would``."""
+    """Return ``met``, ``missed``, or ``inconclusive (needs about 390 more transactions)``."""
     if part.outcome != CANNOT_TELL:
-        return part.outcome
-    return f"{CANNOT_TELL}: {doubt_text(part)}"
+        return outcome_word(part.outcome)
+    return f"{INCONCLUSIVE} ({doubt_text(part)})"
+
+
+def outcome_word(outcome: str) -> str:
+    """Return the word for an outcome that people read."""
+    return _WORDS.get(outcome, outcome)
 
 
 def doubt_text(part: Judged) -> str:
-    """What keeps a comparison from being told, or what would tell it."""
+    """Return why a comparison is inconclusive, or what would decide it."""
     estimate = part.found
     if estimate.value is None:
         field = part.subject.field
@@ -41,11 +48,11 @@ def doubt_text(part: Judged) -> str:
     if estimate.runs == 1:
         return ONE_RUN
     more = more_txns(part)
-    return TOO_CLOSE if more is None else f"about {more:,} more txns would"
+    return TOO_CLOSE if more is None else f"needs about {more:,} more transactions"
 
 
 def more_txns(part: Judged, confidence: float = CONFIDENCE) -> int | None:
-    """How many more txns would tell a figure, as it was found, from its limit; to two digits, None if far too many."""
+    """Return how many more transactions would decide the comparison, to two digits; None if far too many."""
     figure, limit = part.found, part.limit
     if part.outcome != CANNOT_TELL or figure.value is None or not figure.txns or limit is None or figure.value == limit:
         return None

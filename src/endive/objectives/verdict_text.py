@@ -1,4 +1,4 @@
-"""Figures and verdicts in words, the same on a terminal, in a notebook and on a page."""
+"""Metrics and verdicts as text, the same on a terminal, in a notebook and on a page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,12 @@ def share_digits(*values: float) -> str:
     distances = [min(100.0 * value, 100.0 - 100.0 * value) for value in values]
     nearest = min((distance for distance in distances if distance > 0.0), default=100.0)
     digits = 1 if nearest >= 0.95 else 2 if nearest >= 0.095 else 3
-    return ", ".join(f"{100.0 * value:.{digits}f}" for value in values)
+    return ", ".join(_without_zeros(f"{100.0 * value:.{digits}f}") for value in values)
+
+
+def _without_zeros(text: str) -> str:
+    """Return ``100`` for ``100.00`` and ``0`` for ``0.0``; anything else as it is."""
+    return text.partition(".")[0] if float(text) in (0.0, 100.0) else text
 
 
 def number_text(value: float) -> str:

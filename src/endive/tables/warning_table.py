@@ -2,7 +2,7 @@
 
 A warning is a code, the number behind it, and a sentence that says what to do. It reads finished tables, row by row,
 and needs no Spark. The limits of the model's own rules are ``endive.results.summary``'s; what is said of assumed
-figures, and of a latency or an overlap that nobody gave, is what every other answer says (``endive.answers.caveats``).
+figures, and of a latency or an overlap that nobody gave, is what every other answer says (``endive.answers.warnings``).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from endive.answers.caveats import caveats_of_config, few_runs
 from endive.answers.run_count import does_share_differ
+from endive.answers.warnings import few_runs, from_texts
 from endive.config import parse_config
 from endive.config.catalog_profile import UNSAID
 from endive.errors import EndiveError
@@ -173,7 +173,7 @@ def assumption_rows(
         if any(figure.of == UNSAID for figure in figures):
             unsaid[study] = None
         with suppress(EndiveError):  # a configuration that cannot be read any more
-            caveats |= {(study, *caveat): None for caveat in caveats_of_config(parse_config(json.loads(text)))}
+            caveats |= {(study, *caveat): None for caveat in from_texts(parse_config(json.loads(text)))}
     rows += [_warning(code, None, sentence, study=study) for study, code, sentence in caveats]
     return rows + [_warning("unsaid_catalog_latency", None, UNSAID_SENTENCE, study=study) for study in unsaid]
 

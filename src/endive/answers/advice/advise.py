@@ -14,24 +14,24 @@ from typing import Final
 from endive.answers.advice.causes import Causes, causes_of
 from endive.answers.advice.levers import LATENESS, Change, Lever, change_of, changes_of
 from endive.answers.advice.offers import Offer, Values
-from endive.answers.caveats import caveats_of
+from endive.answers.cases import Cases, assess
 from endive.answers.compare import difference_of
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.length import long_enough
 from endive.answers.price import usd_per_commit
 from endive.answers.replicate import Replicator
+from endive.answers.run_answer import RunAnswer
 from endive.answers.run_count import are_too_few, may_double, take_enough
 from endive.answers.sample import Sample
 from endive.answers.variation import Base
+from endive.answers.warnings import Warned, notes_as_warnings
 from endive.config import SimulationConfig
 from endive.config.availability import AVAILABLE, HYPOTHETICAL, NEEDS
 from endive.config.slo import objective_of
 from endive.errors import ObjectiveError
 from endive.objectives import CANNOT_TELL, MET, NOT_MET, Estimate, Subject, Verdict
-from endive.objectives.certainty import certainty_text
 from endive.objectives.names import ALL
 from endive.objectives.tree import Constant
-from endive.objectives.verdict_text import describe_verdict, figure_text
 
 SEEDS: Final = 16
 SEEDS_MOST: Final = 64  # of a change that would meet the objective, if only that could be told
@@ -92,7 +92,9 @@ class Advised:
     advice: tuple[Advice, ...]
     simulations: int
     seeds: int
-    caveats: tuple[str, ...] = ()  # of the configuration as it is: everything to know before the advice is taken
+    why: tuple[str, ...] = ()  # of the configuration as it is
+    warnings: tuple[Warned, ...] = ()
+    cases: tuple[Cases, ...] = ()
 
     @property
     def enough(self) -> tuple[Advice, ...]:
@@ -133,6 +135,7 @@ def advise_on(
         told = _choose_shown(asked, _rank([advice for _, advice in singles]))
         if now.verdict.outcome != MET and all(advice.verdict.outcome != MET for advice in told):
             told += _pairs(asked, singles)
+        assessment = assess(base.config, objective, asked.before, running)
         return Advised(
             objective=objective.text,
             subject=asked.subject,
@@ -140,7 +143,9 @@ def advise_on(
             advice=_rank(_choose_shown(asked, _rank(told))),
             simulations=running.simulations,
             seeds=seeds,
-            caveats=(*base.notes, *caveats_of(base.config, asked.before, running)),
+            why=tuple(RunAnswer(base.config, tuple(asked.before), objective, "").why),
+            warnings=(*assessment.warnings, *notes_as_warnings(base.notes)),
+            cases=assessment.cases,
         )
 
 
@@ -341,26 +346,3 @@ def _rank(found: Sequence[Advice]) -> tuple[Advice, ...]:
         )
 
     return tuple(sorted(found, key=rank))
-
-
-def advice_sentence(found: Advised) -> str:
-    """Whether anything has to change, and what would do it."""
-    field = found.subject.field
-    now = figure_text(field, found.now.found.value)
-    if found.now.verdict.outcome == MET:
-        return f"{found.objective} is met as it is: {found.subject} is {now}."
-    if found.enough:
-        least, *others = [advice.words for advice in found.enough[:NAMED]]
-        also = f" So would: {'; or '.join(others)}." if others else ""
-        return f"{found.subject} is {now}. The least that meets {found.objective}: {least}.{also}"
-    best = found.advice[0]
-    reached = figure_text(field, best.found.value)
-    if found.now.verdict.outcome == CANNOT_TELL:
-        said = describe_verdict(found.now.verdict.decisive[0])
-        more = f"Simulate longer (simulation.duration_ms) or give more --seeds than {found.seeds}"
-        helps = f" Most helps: {best.words} ({reached})." if best.helps else ""
-        return f"{said}. {more}.{helps}"
-    nothing = f"Nothing that was tried surely meets {found.objective}"
-    told = certainty_text(best.verdict.decisive[0])
-    helps = f"most helps: {best.words} ({reached}, {told})" if best.helps else "and nothing surely helps"
-    return f"{found.subject} is {now}. {nothing}; {helps}."

@@ -14,12 +14,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from endive.answers.caveats import caveats_of
 from endive.answers.length import long_enough
 from endive.answers.sample import SampleSink
 from endive.answers.stories.journal import Journal, journal_of
 from endive.answers.stories.story import Attempt, Stories, Story
 from endive.answers.variation import Base
+from endive.answers.warnings import Warned, collect, notes_as_warnings
 from endive.config import SimulationConfig
 from endive.config.expression import Expression
 from endive.errors import ConfigError, ObjectiveError
@@ -77,14 +77,14 @@ class Explanation:
     blame: tuple[Blame, ...]
     journal: Journal
     records: Records
-    caveats: tuple[str, ...]
+    warnings: tuple[Warned, ...]
 
 
 def explain_base(base: Base, **asked: Any) -> Explanation:
     """``explain_run`` on a run as long as ``endive run`` takes it, so that both speak of the same txns."""
     longer = long_enough(base)
     explanation = explain_run(longer.config, **asked)
-    return replace(explanation, caveats=(*explanation.caveats, *longer.notes))
+    return replace(explanation, warnings=(*explanation.warnings, *notes_as_warnings(longer.notes)))
 
 
 def explain_run(
@@ -123,7 +123,7 @@ def explain_run(
         blame=blame_of(stories, records) if with_blame else (),
         journal=journal,
         records=records,
-        caveats=caveats_of(config, [sink.sample(seed)], is_one_run_meant=True),
+        warnings=collect(config, [sink.sample(seed)], is_one_run_meant=True, unset=False),
     )
 
 

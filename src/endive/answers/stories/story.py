@@ -1,6 +1,6 @@
-"""The story of one txn: what it read, what it paid, who overtook it, and why it ended.
+"""The trace of one transaction: what it read, what it paid, which commits landed first, and why it ended.
 
-This file turns a journal into attempts and attempts into sentences; the journal lives in ``journal``.
+This file turns a journal into attempts, and attempts into events; the journal is in ``journal``.
 """
 
 from __future__ import annotations
@@ -18,16 +18,23 @@ from endive.objectives import duration_text
 from endive.rng import POINTER_READ, REFRESH, START_READ, STATUS_READ
 from endive.vocabulary import DELETE, KINDS_OF, OBJECTS, OPERATIONS, PHASES
 
-RIVALS_TOLD: Final = 3
+CONFLICTS_NAMED: Final = 3
+VERBS: Final = {"read": "reads", "write": "writes", "head": "checks", "delete": "deletes"}
+REASONS: Final = {
+    "validation_exception": "conflict, not retryable",
+    "retries_exhausted": "out of retries",
+    "timeout": "out of time",
+    "commit_state_unknown": "the answer to its commit was lost",
+}
 _GIVEN_UP: Final = "gives up a request that the store throttled at every try"
 _LOCK_WORDS: Final = {"catalog create": "call for the table's lock", "catalog delete": "release of the lock"}
 FAILURES: Final = {
-    "validation_exception": "finds that a rival changed the same data: a real conflict",
-    "history_expired": "finds that part of the history it must look through was expired",
-    "concurrent_append": "finds that a winner added files that it should have read (ConcurrentAppendException)",
-    "concurrent_delete_read": "finds that a winner removed files that it has read (ConcurrentDeleteReadException)",
-    "concurrent_delete_delete": "finds that a winner removed files that it removes (ConcurrentDeleteDeleteException)",
-    "log_cleaned_up": "finds that a commit file it must look into was cleaned up",
+    "validation_exception": "finds a conflicting change: ValidationException",
+    "history_expired": "finds that part of the history it must validate has expired",
+    "concurrent_append": "finds files added where it has read: ConcurrentAppendException",
+    "concurrent_delete_read": "finds that files it has read were removed: ConcurrentDeleteReadException",
+    "concurrent_delete_delete": "finds that files it removes were removed: ConcurrentDeleteDeleteException",
+    "log_cleaned_up": "finds that a commit file it must read was cleaned up",
 }
 
 
@@ -80,12 +87,25 @@ class Story:
     moved_by: tuple[Rival, ...] = ()  # who committed between the load and the look that found the table moved
 
     @property
+    def headline(self) -> str:
+        """Return who, what became of it, after how many attempts, and why."""
+        return _headline(self.record)
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """Return time and event of everything it did; times count from the start of its commit."""
+        return [*_work(self), *_attempt_steps(self), *_moved(self)]
+
+    @property
+    def phase_lines(self) -> list[str]:
+        """Return where its time went, in one line; none if it sent nothing."""
+        return _bill(self.record)
+
+    @property
     def lines(self) -> list[str]:
-        """The story, line by line; times count from the txn's submission."""
-        record = self.record
-        head = f"txn {record['txn_id']}: {record['kind']} of {record['source']}"
-        head += f", submitted at {record['submit_ms'] / 1000:,.3f} s"
-        return [head, *_work(self), *_attempt_lines(self), *_moved(self), _end(record), *_bill(record)]
+        """Return the trace as text."""
+        steps = [f"  {when:>9}  {event}" for when, event in self.steps]
+        return [self.headline, *steps, *(f"  {line}" for line in self.phase_lines)]
 
 
 class Stories:
@@ -210,71 +230,125 @@ def _steps(sent: list[Any], end_us: int) -> tuple[Step, ...]:
 # --- sentences ----------------------------------------------------------------------------------------
 
 
+Event = tuple[str, str]  # when, relative to the start of the commit, and what
+
+
+def _headline(record: Mapping[str, Any]) -> str:
+    tries = f"{record['attempts']} attempt{'s' if record['attempts'] != 1 else ''}"
+    if record["commit_start_ms"] is not None and not record["attempts"]:
+        tries = "no attempt of its own"
+    who = f"transaction {record['txn_id']} ({record['source']})"
+    if record["status"] == "in_flight":
+        return f"{who} was still {record['in_flight_stage']} when the simulation ended"
+    took = f" in {duration_text(record['commit_latency_ms'])}" if record["commit_latency_ms"] else ""
+    if record["status"] == "committed":
+        return f"{who} committed after {tries}{took}"
+    return f"{who} failed after {tries}{took}: {REASONS.get(record['reason'], str(record['reason']).replace('_', ' '))}"
+
+
 def _at(story_us: int, record: Mapping[str, Any]) -> str:
-    return f"+{(story_us / 1000.0 - record['submit_ms']) / 1000.0:,.3f} s"
+    start_ms = record["submit_ms"] if record["commit_start_ms"] is None else record["commit_start_ms"]
+    return f"+ {duration_text(max(0.0, story_us / 1000.0 - start_ms))}"
 
 
-def _work(story: Story) -> list[str]:
+def _work(story: Story) -> list[Event]:
     record = story.record
     tries = f"{story.throttled_loading} tr{'y' if story.throttled_loading == 1 else 'ies'}"
-    lines = [f"  the store throttles {tries} of its requests while it loads"] if story.throttled_loading else []
+    events = [("", f"the store throttles {tries} of its requests while it loads")] if story.throttled_loading else []
     if record["commit_start_ms"] is not None:
         worked_ms = record["commit_start_ms"] - record["submit_ms"]
-        return [*lines, f"  loads the table and works for {duration_text(worked_ms)}, then begins to commit"]
+        return [*events, (duration_text(worked_ms), f"does its work, then starts to commit{_meanwhile(story)}")]
     if record["status"] == "in_flight":
-        return [*lines, "  still at work when the simulation ended"]
+        return [*events, ("", "still at work when the simulation ended")]
     if record["reason"] == "table_moved":
-        return [*lines, "  loads the table and works, and never begins to commit"]
-    return [*lines, f"  {_GIVEN_UP}, before it has loaded the table"]
+        return [*events, ("", "loads the table and works, and never starts to commit")]
+    return [*events, ("", f"{_GIVEN_UP}, before it has loaded the table")]
 
 
-def _moved(story: Story) -> list[str]:
-    """What a copy-on-write statement finds before it commits, if that is its end."""
+def _meanwhile(story: Story) -> str:
+    """Return what landed while it worked, if its validation found that."""
+    failed = [attempt for attempt in story.attempts if attempt.failed_of is not None]
+    landed = len(failed[-1].rivals) if failed else 0
+    return f"; {landed:,} commits have landed meanwhile" if landed else ""
+
+
+def _moved(story: Story) -> list[Event]:
+    """Return what a copy-on-write statement finds before it commits, if that is its end."""
     record = story.record
     if record["reason"] != "table_moved":
         return []
-    who = ", ".join(f"txn {rival.txn_id} ({rival.kind} of {rival.source})" for rival in story.moved_by[:RIVALS_TOLD])
-    words = "filters its files, and the table has moved since it was planned (Runtime file filtering is not possible)"
-    return [f"  {_at(round(record['end_ms'] * 1000.0), record)}  {words}: committed meanwhile by {who or 'a rival'}"]
+    who = ", ".join(f"transaction {rival.txn_id} ({rival.source})" for rival in story.moved_by[:CONFLICTS_NAMED])
+    event = f"filters its files, and the table has moved since it was planned: {who or 'another commit'} landed"
+    return [(_at(round(record["end_ms"] * 1000.0), record), event)]
 
 
-def _attempt_lines(story: Story) -> list[str]:
-    lines: list[str] = []
+def _attempt_steps(story: Story) -> list[Event]:
+    events: list[Event] = []
     record, last_end_us = story.record, None
-    lines += _wait_for_turn(story)
+    events += _wait_for_slot(story)
     for attempt in story.attempts:
         if last_end_us is not None:
             pause_ms = (attempt.begin_us - last_end_us) / 1000.0
-            waits = f"waits {duration_text(pause_ms)} before it tries again" if pause_ms else "tries again at once"
-            lines.append(f"  {_at(last_end_us, record)}  {waits}")
-        lines.append(f"  {_at(attempt.begin_us, record)}  attempt {attempt.number}{_built_on(attempt, record)}")
-        told = [*_missing_checksum(attempt), *((step.begin_us, _step(step)) for step in attempt.steps)]
-        told.append((attempt.decided_us, _verdict(attempt, record)))
+            waits = (
+                f"waits {duration_text(pause_ms)} before attempt {attempt.number}"
+                if pause_ms
+                else "tries again at once"
+            )
+            events.append((_at(last_end_us, record), waits))
+        timed = [(begin_us, text) for begin_us, text in _grouped(attempt)]
+        timed += _missing_checksum(attempt)
+        timed.append((attempt.decided_us, _verdict(attempt, record)))
         if attempt.given_up_us is not None:
-            told.append((attempt.given_up_us, _lost(attempt)))
-        lines += [f"  {_at(begin_us, record)}    {text}" for begin_us, text in sorted(told, key=lambda line: line[0])]
+            timed.append((attempt.given_up_us, _lost(attempt)))
+        events += [(_at(at_us, record), text) for at_us, text in sorted(timed, key=lambda event: event[0])]
         last_end_us = attempt.end_us
-    return lines
+    return events
 
 
-def _wait_for_turn(story: Story) -> list[str]:
-    """What lies between its work and its first attempt: a queue, or a coordinator."""
+def _grouped(attempt: Attempt) -> list[tuple[int, str]]:
+    """Return the requests of an attempt, those on the same objects in one line, with how long they took."""
+    groups: list[list[Step]] = []
+    for step in attempt.steps:
+        name = step.what.partition(" head")[0].partition(" read")[0] if step.what.endswith(("head", "read")) else ""
+        last = groups[-1] if groups else None
+        is_same = (
+            last is not None
+            and bool(name)
+            and last[-1].what in (f"{name} head", f"{name} read")
+            and last[-1].count == step.count
+        )
+        if is_same and last is not None:
+            last.append(step)
+        else:
+            groups.append([step])
+    return [(group[0].begin_us, _step(group)) for group in groups]
+
+
+def _step(group: Sequence[Step]) -> str:
+    step = group[-1]
+    took = duration_text((step.end_us - group[0].begin_us) / 1000.0)
+    what = _LOCK_WORDS.get(step.what, step.what)
+    name, _, operation = what.rpartition(" ")
+    if operation in VERBS and name:
+        name = f"{step.count:,} {name}s" if step.count > 1 else name
+        both = " (HEAD and GET each)" if len(group) > 1 else ""
+        return f"{VERBS[operation]} {name}{both}: {took}"
+    return f"{step.count:,} x {what}: {took}" if step.count > 1 else f"{what}: {took}"
+
+
+def _wait_for_slot(story: Story) -> list[Event]:
+    """Return what lies between its work and its first attempt: a queue, or a coordinator."""
     record = story.record
     if record["commit_start_ms"] is None or record["end_ms"] is None:
         return []
     start_us = round(record["commit_start_ms"] * 1000.0)
     if not story.attempts:
-        return [f"  {_at(start_us, record)}  hands its files over: the commit of another txn carries them"]
+        return [(_at(start_us, record), "hands its files over: the commit of another transaction carries them")]
     waited_ms = (story.attempts[0].begin_us - start_us) / 1000.0
     carried = f", and carries the files of {record['gathered']:,} others" if record["gathered"] else ""
     if not 0.0 < waited_ms <= record["phase_backoff_ms"] + 0.001:
-        return [f"  {_at(start_us, record)}  it is its turn to commit{carried}"] if carried else []
-    return [f"  {_at(start_us, record)}  waits {duration_text(waited_ms)} for its turn to commit{carried}"]
-
-
-def _step(step: Step) -> str:
-    what = _LOCK_WORDS.get(step.what, step.what)
-    return f"{step.count:,} x {what}, {duration_text((step.end_us - step.begin_us) / 1000.0)}"
+        return [(_at(start_us, record), f"its slot to commit comes{carried}")] if carried else []
+    return [(_at(start_us, record), f"waits {duration_text(waited_ms)} for its slot to commit{carried}")]
 
 
 def _missing_checksum(attempt: Attempt) -> list[tuple[int, str]]:
@@ -286,59 +360,35 @@ def _missing_checksum(attempt: Attempt) -> list[tuple[int, str]]:
     return [(step.begin_us, text) for step in islice(reads, 1)]
 
 
-def _built_on(attempt: Attempt, record: Mapping[str, Any]) -> str:
-    if attempt.seq is None and attempt.is_given_up:
-        return ""
-    if attempt.seq is None:
-        return f", builds on the state of {_at(attempt.base_us, record)}"
-    if record["kind"] in KINDS_OF["delta"]:
-        return f", behind the last winner in the log, as listed at {_at(attempt.base_us, record)}"
-    return f", builds on catalog version {attempt.seq}, as the server had it at {_at(attempt.base_us, record)}"
-
-
 def _verdict(attempt: Attempt, record: Mapping[str, Any]) -> str:
     window = duration_text((attempt.decided_us - attempt.base_us) / 1000.0)
     if attempt.is_given_up:
-        return f"{_GIVEN_UP}; nothing was swapped, and what it has written stays"
+        return f"{_GIVEN_UP}; nothing was committed, and the files it has written stay"
     if attempt.failed_of is not None:
         counts = Counter((rival.kind, rival.source) for rival in attempt.rivals)
-        since = ", ".join(f"{count:,} {kind} of {source}" for (kind, source), count in counts.most_common())
-        return f"{FAILURES[attempt.failed_of]}, which no retry mends; committed since it began: {since or 'nothing'}"
+        since = ", ".join(
+            f"{count:,} {kind.replace('_', ' ')} of {source}" for (kind, source), count in counts.most_common()
+        )
+        return f"{FAILURES[attempt.failed_of]}; landed since it began: {since or 'nothing'}"
     if attempt.is_installed:
         is_delta = record["kind"] in KINDS_OF["delta"]
-        how = "the commit file is created" if is_delta else "the server installs the commit"
-        return f"{how}; nobody came between in the {window} since its base"
+        how = "the commit file is created" if is_delta else "the catalog accepts the commit"
+        return f"{how}; no other commit landed in its {window}"
     lost = duration_text((attempt.end_us - attempt.begin_us) / 1000.0)
     if not attempt.rivals:
-        return f"refused after a hazard window of {window}; {lost} lost"
-    told = ", ".join(
-        f"txn {rival.txn_id} ({rival.kind} of {rival.source}, "
-        f"{duration_text((rival.landed_us - attempt.base_us) / 1000.0)} into it)"
-        for rival in attempt.rivals[:RIVALS_TOLD]
-    )
-    more = len(attempt.rivals) - RIVALS_TOLD
+        return f"refused after {window}; {lost} lost"
+    named = ", ".join(f"transaction {rival.txn_id} ({rival.source})" for rival in attempt.rivals[:CONFLICTS_NAMED])
+    more = len(attempt.rivals) - CONFLICTS_NAMED
     others = f" and {more} more" if more > 0 else ""
-    return f"refused: overtaken in its hazard window of {window} by {told}{others}; {lost} lost"
+    return f"refused: {named}{others} landed while it was being built; {lost} lost"
 
 
 def _lost(attempt: Attempt) -> str:
-    begin = "the answer never arrives; it stops waiting, not knowing whether it has committed"
+    begin = "the answer never arrives; it stops waiting without knowing whether it has committed"
     if not attempt.checks:
         return f"{begin}, and does not check"
     checks = "once" if attempt.checks == 1 else f"{attempt.checks} times"
-    return f"{begin}, and looks {checks} for its commit in the table's history"
-
-
-def _end(record: Mapping[str, Any]) -> str:
-    if record["status"] == "in_flight":
-        return f"  still {record['in_flight_stage']} when the simulation ended"
-    reason = "" if record["reason"] is None else f": {record['reason'].replace('_', ' ')}"
-    tries = f"{record['attempts']} attempt{'s' if record['attempts'] != 1 else ''}"
-    if record["commit_start_ms"] is not None and not record["attempts"]:
-        tries = "no attempt of its own"
-    took = duration_text(record["commit_latency_ms"] or 0.0)
-    when = f"+{record['total_latency_ms'] / 1000:,.3f} s"
-    return f"  {when}  {record['status']}{reason}, after {tries} and {took} of committing"
+    return f"{begin}, and checks {checks} for its commit in the table's history"
 
 
 def _bill(record: Mapping[str, Any]) -> list[str]:
@@ -348,4 +398,4 @@ def _bill(record: Mapping[str, Any]) -> list[str]:
         return []
     is_delta = record["kind"] in KINDS_OF["delta"]
     told = ", ".join(f"{phase_name(phase, is_delta)} {duration_text(ms)}" for ms, phase in spent)
-    return [f"  where the time went: {told}"]
+    return [f"time: {told}"]

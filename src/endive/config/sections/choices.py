@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
 from endive.config.values import (
     OFF,
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 TABLES_PER_TXN_MAX = 256
 WEIGHTS_MAX = 1_000
+# Partitions by age: a stream writes the newest, a job over finished data the one before.
+PARTITION_WORDS = {"newest": [1.0], "previous": [0.0, 1.0]}
 
 
 class ExponentialCount(Table):
@@ -182,6 +184,16 @@ class PartitionChoice(Table):
         "the list is never picked. `endive observe` finds them in a table's manifests.",
     )
     write_fraction: Share = key(1.0, "Share of them that is written, at least one.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_word(cls, value: Any) -> Any:
+        """Return the weights that a word stands for: ``partitions = "newest"``."""
+        if isinstance(value, str):
+            if value not in PARTITION_WORDS:
+                raise refusal(f"must be a table, or one of: {', '.join(PARTITION_WORDS)}.")
+            return {"count": 1, "weights": PARTITION_WORDS[value]}
+        return value
 
 
 def own_tables(choice: TableChoice, catalog: CatalogConfig) -> tuple[int, ...]:
