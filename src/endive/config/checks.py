@@ -198,13 +198,6 @@ def _check_catalog_type(config: SimulationConfig, written: Written) -> Iterator[
             "{key} = {value} and catalog.latency are both given. Keep one of them.",
             "catalog.type catalog.latency",
         )
-    if catalog.type == "cas" and catalog.refusal_returns_snapshot:
-        yield written.problem(
-            "catalog.refusal_returns_snapshot",
-            "{key} = true is not available with catalog.type = 'cas': a refused swap of an object carries no state. "
-            "Choose catalog.type from: append, instant, service.",
-            "catalog.type",
-        )
     if catalog.type == "append" and not catalog.refusal_returns_snapshot:
         yield written.problem(
             "catalog.refusal_returns_snapshot",

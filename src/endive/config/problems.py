@@ -60,6 +60,7 @@ class Spelt(dict[str, Any]):
         super().__init__(content)
         self.origins: dict[Path, Path] = dict(origins or {})  # a place here -> where it was written
         self.notes: dict[str, list[str]] = {}  # a switch -> the keys that it leaves without effect
+        self.remarks: list[str] = []  # other notes
 
     def written(self, path: Path) -> Path:
         for length in range(len(path), 0, -1):

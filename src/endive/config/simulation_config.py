@@ -49,6 +49,9 @@ class SimulationConfig(Sections):
         commit = document.get("commit")
         if commit and commit["repair"] == AFTER_REFRESH == PRESETS[self.commit.protocol]["repair"]:
             del commit["repair"]
+        told = document["catalog"].get("refusal_returns_snapshot")
+        if self.catalog.type == "cas" and told is self.commit.refusals_return_state:
+            del document["catalog"]["refusal_returns_snapshot"]
         if "latency_ms" in document["catalog"]:
             del document["catalog"]["latency"]
         implied = implied_values(is_of_source=True)
@@ -83,7 +86,7 @@ class SimulationConfig(Sections):
         where it lies, so the hash is the same on every machine.
         """
         plain = self.to_dict()
-        for key in ("seed", "output_path"):
+        for key in ("seed", "output_path", "model"):
             plain["simulation"].pop(key, None)
         for section in ("experiment", "slo"):
             plain.pop(section, None)

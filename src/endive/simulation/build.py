@@ -253,7 +253,7 @@ def build_catalog(config: SimulationConfig, storage: StorageProvider, state: Cat
     """The catalog ``catalog.type`` names."""
     section = config.catalog
     if section.type == "cas":
-        return CASCatalog(storage, state, refusal_returns_snapshot=config.commit.repair == "before_refresh")
+        return CASCatalog(storage, state, refusal_returns_snapshot=section.refusal_returns_snapshot)
     if section.type in ("put_if_absent", "single_driver"):
         return CreateCatalog(storage, state)
     if section.type == "append":
@@ -330,6 +330,7 @@ def build_protocol(config: SimulationConfig, storage: StorageProvider, commit: C
         parallel_max=config.storage.max_parallel,
         is_metadata_servers=int(catalog.type == "service" and catalog.service.flavour == "rest"),
         is_metadata_always_read=int(commit.metadata_read == "each_attempt"),
+        reads_root=int(commit.metadata == "per_conflict" and catalog.type == "cas"),
         server_reads=protocol.SERVER_READS.index(catalog.service.reads_metadata),
         answer_us_per_mib=us_of(catalog.service.answer_ms_per_mib or 0.0),
         load_answer=protocol.LOAD_ANSWERS.index(catalog.service.load_answer),

@@ -78,7 +78,9 @@ def tell(note: str) -> None:
 
 
 def note_text(switch: str, keys: Sequence[str]) -> str:
-    """Describe keys without effect; those in the table of the switch go by their last name."""
+    """Describe keys without effect; those in the table of the switch go by their last name. A remark has none."""
+    if not keys:
+        return switch
     table = switch.partition(" ")[0].rpartition(".")[0]
     names = [key.removeprefix(f"{table}.") if table else key for key in keys]
     return f"no effect while {switch}: {', '.join(names)}"
@@ -126,7 +128,7 @@ def examine(mapping: object, folder: Path | None) -> tuple[SimulationConfig | No
     texts = list(dict.fromkeys(problem.text for problem in problems))
     if texts or config is None:
         return None, texts, {}
-    return config, [], idle_notes(config, document)
+    return config, [], {**{remark: [] for remark in document.remarks}, **idle_notes(config, document)}
 
 
 def _read_sections(document: dict[str, Any]) -> tuple[SimulationConfig | None, list[Problem]]:

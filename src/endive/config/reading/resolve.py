@@ -10,7 +10,7 @@ from endive.config.catalog_profile import catalog_profile
 from endive.config.effects import idle_keys
 from endive.config.sections.arrivals import Poisson, Trace
 from endive.config.sections.catalog import CatalogConfig
-from endive.config.sections.distribution import Fixed
+from endive.config.sections.distribution import SEED_FLOOR_MS, Fixed, Spec
 from endive.config.sections.retries import BACKOFFS, FIGURES, RetryBackoff
 from endive.config.sections.simulation import RETRIES
 from endive.config.sections.source import SourceConfig
@@ -30,7 +30,7 @@ def resolve(written: SimulationConfig, folder: Path | None) -> SimulationConfig:
     config = written.model_copy(
         update={
             "storage": _resolve_storage(written, folder),
-            "catalog": _resolve_catalog(written.catalog),
+            "catalog": _resolve_catalog(written),
             "conflict": conflict,
             "sources": tuple(_resolve_source(source, written, folder) for source in written.sources),
         }
@@ -58,16 +58,23 @@ def _without_idle_latencies(config: SimulationConfig) -> StorageConfig:
 
 def _resolve_storage(written: SimulationConfig, folder: Path | None) -> StorageConfig:
     storage = written.storage
+    if written.simulation.model == "documents" and storage.min_latency_ms is None:
+        storage = storage.model_copy(update={"min_latency_ms": SEED_FLOOR_MS})
     is_append_needed = "append" in (written.catalog.type, written.transaction.manifest_list_mode)
-    if "provider" not in storage.model_fields_set and is_append_needed:
+    if "provider" not in written.storage.model_fields_set and is_append_needed:
         return storage.model_copy(update={"provider": APPENDABLE_PROVIDER})
     if is_profile_path(storage.provider):
         return storage.model_copy(update={"provider": _locate(storage.provider, folder)})
     return storage
 
 
-def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
-    """``latency_ms`` and ``latency`` made to agree, whichever was given; what the profile says unless it is given."""
+def _resolve_catalog(written: SimulationConfig) -> CatalogConfig:
+    """Make ``latency_ms`` and ``latency`` agree, whichever was given; fill in what the profile says."""
+    catalog = written.catalog
+    if catalog.type == "cas" and "refusal_returns_snapshot" not in catalog.model_fields_set:
+        catalog = catalog.model_copy(update={"refusal_returns_snapshot": written.commit.refusals_return_state})
+    if written.simulation.model == "documents":
+        catalog = catalog.model_copy(update={"latency": _floored(catalog.latency)})
     latency, service = catalog.latency, catalog.service
     latency_ms = latency.ms if isinstance(latency, Fixed) and latency.min_latency_ms is None else None
     if catalog.profile is not None:
@@ -77,6 +84,14 @@ def _resolve_catalog(catalog: CatalogConfig) -> CatalogConfig:
         reads = profile.reads_metadata if "reads_metadata" not in given and has_file else service.reads_metadata
         service = service.model_copy(update={"flavour": flavour, "reads_metadata": reads})
     return catalog.model_copy(update={"latency_ms": latency_ms, "service": service})
+
+
+def _floored(latency: Spec) -> Spec:
+    """Return a latency of at least 1 ms (refactoring specification, 8.6)."""
+    if isinstance(latency, Fixed):
+        return latency if latency.ms >= SEED_FLOOR_MS else Fixed(ms=SEED_FLOOR_MS)
+    is_free = getattr(latency, "min_latency_ms", None) is None
+    return latency.model_copy(update={"min_latency_ms": SEED_FLOOR_MS}) if is_free else latency
 
 
 def _resolve_source(source: SourceConfig, written: SimulationConfig, folder: Path | None) -> SourceConfig:

@@ -8,10 +8,10 @@ values are in ``endive.config.reading.former_names``.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from endive.config.capabilities import IN_ORIGINAL_VINTAGE
 from endive.config.keys import SOURCE
 from endive.config.problems import Path, Problem, Spelt, join_path, show, value_at
 from endive.config.reading.former_names import (
@@ -25,7 +25,6 @@ from endive.config.reading.former_names import (
     UNITS,
     UNITS_OF_LATENCY,
     UNITS_OF_RUNTIME,
-    ConfigNote,
     translate_values,
 )
 from endive.config.reading.overrides import plain_copy
@@ -34,9 +33,12 @@ from endive.config.sections.arrivals import ARRIVALS
 from endive.config.sections.choices import COUNTS, ShareOfFiles
 from endive.config.sections.distribution import FAMILIES
 from endive.config.sections.source import SourceKeys
+from endive.config.sections.storage import WITH_VINTAGES
 from endive.config.values import Table, name_of, nearest, unknown_name
 
 DEFAULT_SOURCE: Final = "default"
+DOCUMENTS: Final = "documents"
+DOCUMENTS_PROTOCOLS: Final = ("spec", "merge")
 
 
 def _keys_by_kind(chooser: str, tables: Iterable[type[Table]]) -> dict[str, set[str]]:
@@ -64,6 +66,7 @@ def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
     problems += _spell_units(document)
     _drop_other_kinds(document, (), document)
     _state_append_design(document)
+    problems += _state_model(document, is_documents_spelling(mapping))
     _state_delta(document)
     return document, problems
 
@@ -183,6 +186,49 @@ def _pair_problems(key: str, value: Any) -> list[Problem]:
     return problems
 
 
+def is_documents_spelling(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a file is one of the original documents' own, or a copy of one."""
+    storage, catalog, shared = (_table(mapping, name) for name in ("storage", "catalog", TRANSACTION))
+    is_headed = "label" in _table(mapping, "experiment") or "output_path" in _table(mapping, "simulation")
+    has_own_latencies = any(str(key).startswith("T_") for key in storage)
+    return (is_headed and INTER_ARRIVAL in shared) or (has_own_latencies and "mode" in catalog)
+
+
+def _table(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = mapping.get(name)
+    return table if isinstance(table, Mapping) else {}
+
+
+def _state_model(document: Spelt, is_in_documents_spelling: bool) -> list[Problem]:
+    """State what the documents' model stands for where the file does not say otherwise."""
+    model, commit = _table(document, "simulation").get("model"), document.setdefault("commit", {})
+    if not isinstance(commit, dict):
+        return []
+    protocol = commit.get("protocol")
+    if model != DOCUMENTS:
+        if is_in_documents_spelling and model is None and protocol is None:
+            document.remarks.append(
+                "the file is spelt as in the original documents, and simulated with the measured protocol and "
+                "latencies of Apache Iceberg; simulation.model = 'documents' selects the documents' own"
+            )
+        return []
+    if protocol is not None and protocol not in DOCUMENTS_PROTOCOLS:
+        text = (
+            f"simulation.model = 'documents' contradicts commit.protocol = {show(protocol)}: the documents have the "
+            f"protocols {' and '.join(DOCUMENTS_PROTOCOLS)}. Remove one of the two keys."
+        )
+        return [Problem(text, ("simulation", "model"), ("commit.protocol",))]
+    commit.setdefault("protocol", DOCUMENTS_PROTOCOLS[0])
+    storage = document.setdefault("storage", {})
+    if isinstance(storage, dict) and "vintage" not in storage:
+        provider = storage.get("provider", IN_ORIGINAL_VINTAGE[0])
+        if provider in IN_ORIGINAL_VINTAGE:
+            storage["vintage"] = "original"
+        elif provider in WITH_VINTAGES:
+            document.remarks.append(f"storage.provider = {show(provider)} has no original latencies; it keeps its own")
+    return []
+
+
 def _state_append_design(document: Spelt) -> None:
     """A log whose entries cost something to read is the append design's, unless the preset is stated.
 
@@ -191,13 +237,8 @@ def _state_append_design(document: Spelt) -> None:
     storage, catalog = document.get("storage"), document.get("catalog")
     if not isinstance(storage, dict) or not isinstance(catalog, dict) or "T_LOG_ENTRY_READ" not in storage:
         return
-    if catalog.get("type") == "append" and catalog.setdefault("append_preset", "append_design") == "append_design":
-        warnings.warn(
-            "storage.T_LOG_ENTRY_READ has no effect with catalog.append_preset = 'append_design', whose model reads a "
-            "log as a whole. Set catalog.append_preset = 'log' to have every entry charged.",
-            ConfigNote,
-            stacklevel=2,
-        )
+    if catalog.get("type") == "append":
+        catalog.setdefault("append_preset", "append_design")
 
 
 def _state_delta(document: Spelt) -> None:

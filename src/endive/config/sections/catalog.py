@@ -309,10 +309,10 @@ class CatalogConfig(Table):
     )
     refusal_returns_snapshot: Flag = key(
         lambda data: data.get("type") in ("instant", "append"),
-        "Whether a refused commit carries the current state, which saves a read; always with type append, "
-        "never with type cas.",
-        "true if type is instant or append, else false",
-        {"catalog.type": ("instant", "service")},
+        "Whether a refused commit carries the current state, which saves a read; always with type append. A refused "
+        "swap of a real object store carries none, one of the documents' (protocols spec and merge) does.",
+        "true if type is instant or append, or cas with protocol spec or merge; else false",
+        {"catalog.type": ("cas", "instant", "service")},
     )
     append_preset: Literal["log", "append_design"] = key(
         "log", "Append catalog as the working implementation does it, or to the letter of the append design.", None, LOG

@@ -138,3 +138,8 @@ class CommitConfig(Table):
         "HEAD requests: before reads, as the storage profile says; for the length of each manifest written and before "
         "each metadata object is written; or never.",
     )
+
+    @property
+    def refusals_return_state(self) -> bool:
+        """Whether a refused swap carries the current state, unless the catalog says otherwise."""
+        return self.protocol in ("spec", "merge") or self.repair == "before_refresh"

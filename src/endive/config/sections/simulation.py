@@ -44,6 +44,13 @@ class SimulationSection(Table):
         3_600_000.0, "Simulated time."
     )
     seed: Annotated[int, SEED] = key(42, "Names the random draws of the run.")
+    model: Literal["measured", "documents"] = key(
+        "measured",
+        "measured: protocols and latencies as recorded from real systems; documents: those of the original documents "
+        '(`commit.protocol = "spec"`, `storage.vintage = "original"`, 10 retries, no backoff unless it is enabled, '
+        "no time limit, at least 1 ms for every latency). Keys that are given go before it.",
+        implied="measured",
+    )
     output_path: Annotated[str, PathBelow()] | None = key(
         None, "A file for the run's rows, below `--out`, or below the current folder without it."
     )

@@ -227,6 +227,8 @@ def _note_idle_keys(idle: Sequence[Mapping[str, Sequence[str]]]) -> None:
     """Note the keys of a study that have no effect at any of its points."""
     everywhere = set.intersection(*({key for keys in point.values() for key in keys} for point in idle))
     for switch, keys in idle[0].items():
+        if not keys and all(switch in point for point in idle):
+            tell(switch)
         if told := [key for key in keys if key in everywhere]:
             tell(note_text(switch, told))
 

@@ -304,9 +304,11 @@ def plan_metadata(protocol: CommitProtocol, situation: IcebergSituation, cost: A
             cost.metadata_writes = 1
             if choice == choices.METADATA_IF_CURRENT:
                 cost.check_reads = 1
-        elif choice == choices.METADATA_PER_CONFLICT or (
-            choice == choices.METADATA_PER_FALSE_CONFLICT and situation.is_real == 0
-        ):
-            cost.metadata_reads = 0 if is_first else 1
+        elif is_first:
+            cost.metadata_writes = 1  # before the commit, and not again (append design, lines 160 to 174)
+        elif choice == choices.METADATA_PER_CONFLICT or situation.is_real == 0:
+            cost.metadata_reads = 1
         if protocol.is_metadata_always_read == 1:
             cost.metadata_reads = 1
+    elif protocol.reads_root == 1 and not is_first:
+        cost.metadata_reads = 1

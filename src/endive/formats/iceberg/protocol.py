@@ -81,6 +81,7 @@ class CommitProtocol(Record):
     is_list_appended: Int8  # manifest lists are appended to (ML+)
     is_metadata_servers: Int8  # the server writes the metadata object
     is_metadata_always_read: Int8  # by every attempt, the first included
+    reads_root: Int8  # a retry reads the metadata once, inlined or not, as the refactoring specification's costs say
     server_reads: Int8  # when a REST server reads the metadata object from the store
     load_answer: Int8  # what its answer to a load carries
 
@@ -112,7 +113,7 @@ def loads_metadata(protocol: CommitProtocol) -> bool:
         return False
     if protocol.is_metadata_servers == 1:
         return protocol.server_reads != SERVER_READS_NEVER
-    return protocol.metadata == METADATA_EACH_ATTEMPT or protocol.metadata == METADATA_IF_CURRENT
+    return True
 
 
 @rule
