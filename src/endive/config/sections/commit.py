@@ -142,4 +142,4 @@ class CommitConfig(Table):
     @property
     def refusals_return_state(self) -> bool:
         """Whether a refused swap carries the current state, unless the catalog says otherwise."""
-        return self.protocol in ("spec", "merge") or self.repair == "before_refresh"
+        return self.protocol == "spec" or self.repair == "before_refresh"  # the latter is the choice of merge
