@@ -57,9 +57,8 @@ class RealTable:
 
 @pytest.fixture
 def few_changes(monkeypatch):
-    """A replay that looks for its cause among a few changes, and fits a few latencies."""
-    few = {"changes.FACTORS": (0.35, 2.0, 4.0), "changes.WORKERS": (1,), "changes.WORK_FACTORS": (1.0,)}
-    few |= {"changes.RETRIES": (0,), "latency_fit.SIGMAS": (SIGMAS[0], 0.8), "latency_fit.FACTORS": (0.85, 1.0)}
+    """A replay that fits a few latencies."""
+    few = {"latency_fit.SIGMAS": (SIGMAS[0], 0.8), "latency_fit.FACTORS": (0.85, 1.0)}
     for name, values in few.items():
         monkeypatch.setattr(f"endive.observation.replay.{name}", values)
 

@@ -120,19 +120,6 @@ def test_a_damaged_memory_is_one_line(folder, content):
     assert "replay.json" in observed_note(folder)
 
 
-def test_a_replay_that_fails_names_the_single_change_that_explains_most(tmp_path):
-    history = appends(is_submission=True, duration_ms=ATTEMPT_MS + LOAD_MS)
-    (folder,) = write_folder(tmp_path / "seen", [observe(history)])
-    found = replay(
-        folder, STORE[0], "storage.latency_ms=25", STORE[2], 'source."unknown".operation_types={fast_append=1.0}'
-    )
-
-    assert "a store 4 times as slow" == found["cause"]["words"]
-    assert (
-        "One change explains most: with a store 4 times as slow, 4 of 4 figures agree instead of 2." in found["verdict"]
-    )
-
-
 @pytest.mark.lengthy
 def test_a_store_that_nobody_measured_is_fitted_to_the_commits_that_were_seen(tmp_path):
     """Seven requests of 100 ms and five of the catalog made the duration; one latency for the store explains it."""

@@ -61,7 +61,6 @@ SUITES: Final = (
         (
             _part("java.java_replay", "java", _JAVA, is_played=True),
             _part("java.lakehouse", "lakehouse", is_played=True),
-            _part("planted_causes", "causes"),
         ),
     ),
     Suite(

@@ -52,7 +52,7 @@ def observe(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Commit reports (JSON lines, LoggingMetricsReporter), or a log: CSV, Spark's events, Flink's lines.",
+            help="Commit reports (JSON lines, LoggingMetricsReporter), a log as CSV, or Spark's event log.",
         ),
     ] = None,
     writer_key: Annotated[

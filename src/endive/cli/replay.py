@@ -94,8 +94,6 @@ def replay_dict(replay: Replay) -> dict[str, Any]:
         "table": replay.table,
         "verdict": replay.verdict,
         "explains": replay.explains,
-        "cause": None if replay.cause is None else asdict(replay.cause),
-        "pace": replay.pace.windows,
         "runs": replay.runs,
         "sources": {
             name: [{**asdict(figure), "holds": figure.holds, "unclear": figure.is_unclear} for figure in figures]
@@ -116,8 +114,6 @@ def _print(replay: Replay) -> None:
     if silent:
         print_line(f"too few commits to compare: {', '.join(silent)}")
     print_line(replay.verdict)
-    if replay.pace.text:
-        print_line(f"{replay.pace.text} The replay goes by that.")
 
 
 def _cells(figure: Figure, is_changed: bool) -> list[str]:

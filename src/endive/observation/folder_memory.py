@@ -151,16 +151,15 @@ def read_memory(folder: Path) -> dict[str, Any] | None:
 def sentence(verdict: Mapping[str, Any]) -> str:
     """``On your table this model explains 7 of 19 figures; the rest: ...``"""
     rest = [str(line) for line in verdict["rest"]]
-    pace = f" {verdict['pace']} What follows knows the usual pace alone." if verdict.get("pace") else ""
     short = f"; of {verdict['unclear']} too few commits were seen to tell" if verdict["unclear"] else ""
     if verdict["explains"]:
         text = (
             f"On {verdict['table']} this model explains what was seen: {verdict['agree']} of {verdict['total']} figures"
         )
-        return f"{text} agree{short}.{pace}"
+        return f"{text} agree{short}."
     more = f" and {len(rest) - SHOWN_MAX} more" if len(rest) > SHOWN_MAX else ""
     text = f"On {verdict['table']} this model explains {verdict['agree']} of {verdict['total']} figures{short}"
-    return f"{text}; the rest: {'; '.join(rest[:SHOWN_MAX])}{more}. What follows may not hold for your table.{pace}"
+    return f"{text}; the rest: {'; '.join(rest[:SHOWN_MAX])}{more}. What follows may not hold for your table."
 
 
 def _rates_off(findings: Mapping[str, Any]) -> str:

@@ -16,7 +16,6 @@ from endive.observation.fitting.sources import NO_WORK, fit_sources
 from endive.observation.folder import ObservedTable, trace_text
 from endive.observation.history import TableHistory
 from endive.observation.logs.commit_reports import CommitReport, join_reports, read_reports
-from endive.observation.logs.engine_lines import read_engine_lines
 from endive.observation.logs.log_join import join_log, without_early_rows
 from endive.observation.logs.spark_events import is_event_log, read_event_log
 from endive.observation.logs.statement_log import read_log
@@ -25,20 +24,17 @@ from endive.workload.trace_file import SUFFIXES
 
 COMMITS_NEEDED: Final = 3
 LEAST_PARTITIONS: Final = 2
-LINES_SUFFIX: Final = ".log"
 MakePage = Callable[[TableHistory, dict[str, object]], str | None]
 
 
 def read_any_log(path: Path) -> list[TableHistory]:
-    """The histories in a log, whoever wrote it: a table of commits, Spark's event log, or lines of Flink or Connect."""
-    if path.suffix in SUFFIXES:
-        return read_log(path)
-    return read_event_log(path) if is_event_log(path) else read_engine_lines(path)
+    """Return the histories in a log: a table of commits, or Spark's event log."""
+    return read_log(path) if path.suffix in SUFFIXES else read_event_log(path)
 
 
 def is_log(path: Path) -> bool:
     """Whether a file is a log of commits and no commit reports."""
-    return path.suffix in SUFFIXES or path.suffix == LINES_SUFFIX or is_event_log(path)
+    return path.suffix in SUFFIXES or is_event_log(path)
 
 
 def with_reports(history: TableHistory, paths: Sequence[Path]) -> TableHistory:
@@ -49,12 +45,7 @@ def with_reports(history: TableHistory, paths: Sequence[Path]) -> TableHistory:
         if path.suffix in SUFFIXES or is_event_log(path):
             logs.append(path)
             continue
-        try:
-            reports += read_reports(path)
-        except ObservationError:
-            if path.suffix != LINES_SUFFIX:
-                raise
-            logs.append(path)
+        reports += read_reports(path)
     if reports:
         history = join_reports(history, reports)
     for path in logs:

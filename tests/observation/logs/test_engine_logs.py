@@ -11,7 +11,6 @@ from tests.observation.fitting.test_sources import commits, history
 
 from endive.errors import ObservationError
 from endive.observation import history as history_module
-from endive.observation.logs.engine_lines import read_engine_lines
 from endive.observation.logs.exceptions import read_of, reason_of
 from endive.observation.logs.log_join import join_log, without_early_rows
 from endive.observation.logs.spark_events import is_event_log, read_event_log
@@ -138,81 +137,20 @@ def test_sparks_event_log_tells_statements_their_work_their_filter_and_their_err
     assert "1 groups of rewrite_data_files" in log.notes[0]
 
 
-# ---- Flink and Kafka Connect -----------------------------------------------------------------------------
+def test_a_log_that_says_nothing_of_commits_is_refused(tmp_path):
+    (tmp_path / "log").write_text(events())
 
-FLINK = """\
-2026-03-01 12:00:00,500 INFO  o.a.i.flink.sink.IcebergFilesCommitter [] - Committed append to table: db.t, branch: main, checkpointId 7 in 400 ms
-2026-03-01 12:00:59,000 WARN  org.apache.iceberg.util.Tasks [] - Retrying task after failure: Cannot commit
-org.apache.iceberg.exceptions.CommitFailedException: Cannot commit
-2026-03-01 12:01:00,900 INFO  o.a.i.flink.sink.IcebergFilesCommitter [] - Committed rowDelta to table: db.t, branch: main, checkpointId 8 in 800 ms
-2026-03-01 12:02:00,000 WARN  o.a.f.runtime.taskmanager.Task [] - IcebergFilesCommitter switched from RUNNING to FAILED with failure cause:
-org.apache.iceberg.exceptions.CommitFailedException: Cannot commit
-\tat org.apache.iceberg
-2026-03-01 12:03:00,000 WARN  o.a.f.runtime.taskmanager.Task [] - Source switched from RUNNING to FAILED: nothing of Iceberg's
-"""  # noqa: E501
-CONNECT = """\
-[2026-03-01 12:00:00,500] INFO Commit complete to table db.t, snapshot 77, commit ID a, valid-through null
-[2026-03-01 12:05:00,500] WARN Commit failed, will try again next cycle (org.apache.iceberg.connect.channel.Coordinator)
-org.apache.iceberg.exceptions.ValidationException: Cannot commit, missing data files: [x]
-"""
+    with pytest.raises(ObservationError, match="has no statement that wrote to an Iceberg table"):
+        read_event_log(tmp_path / "log")
 
 
-def test_lines_of_flink_and_kafka_connect_are_commits_and_failures(tmp_path):
-    found = {}
-    for name, text in (("flink", FLINK), ("connect", CONNECT)):
-        path = tmp_path / f"{name}.log"
-        path.write_text(text)
-        (log,) = read_engine_lines(path)
-        found[name] = [
-            (each.operation, each.duration_ms, each.attempts, each.is_committed, each.reason, each.snapshot_id)
-            for each in log.commits
-        ]
-
-    assert {
-        "flink": [
-            ("append", 400.0, 1, True, "", None),
-            ("overwrite", 800.0, 2, True, "", None),
-            ("append", None, 1, False, "retries_exhausted", None),
-        ],
-        "connect": [
-            ("append", None, 1, True, "", 77),
-            ("append", None, 1, False, "validation_exception", None),
-        ],
-    } == found
-
-
-@pytest.mark.parametrize(
-    ("read", "content", "told"),
-    [
-        (read_event_log, events(), "has no statement that wrote to an Iceberg table"),
-        (
-            read_engine_lines,
-            "2026-03-01 12:00:00,500 INFO hello\n" + "\x00" * 100,
-            "has no line of a commit that is known",
-        ),
-    ],
-)
-def test_a_log_that_says_nothing_of_commits_is_refused(tmp_path, read, content, told):
-    (tmp_path / "log").write_text(content)
-
-    with pytest.raises(ObservationError, match=told):
-        read(tmp_path / "log")
-
-
-def test_a_log_without_end_is_refused_and_no_line_is_read_whole(tmp_path, monkeypatch):
+def test_a_log_without_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(history_module, "COMMITS_MAX", 3)
-    path = tmp_path / "app.log"
-    line = FLINK.splitlines(keepends=True)[0]
+    path = tmp_path / "local-1"
+    path.write_text(events(*(statement(n, "AppendData", n, n + 1, jobs_until_ms=n)[:1] for n in range(5))))
 
-    path.write_text("x" * 100_000 + "\n" + line.rstrip() + "y" * 100_000 + "\n" + line)
-    assert 2 == len(read_engine_lines(path)[0].commits)
-    path.write_text(5 * line)
     with pytest.raises(ObservationError, match="has more than 3 commits"):
-        read_engine_lines(path)
-    events_path = tmp_path / "local-1"
-    events_path.write_text(events(*(statement(n, "AppendData", n, n + 1, jobs_until_ms=n)[:1] for n in range(5))))
-    with pytest.raises(ObservationError, match="has more than 3 commits"):
-        read_event_log(events_path)
+        read_event_log(path)
 
 
 def test_statements_that_do_not_end_cost_the_others_nothing(tmp_path):
@@ -227,19 +165,14 @@ def test_statements_that_do_not_end_cost_the_others_nothing(tmp_path):
     assert time.process_time() - begin_s < 3.0  # 0.5 s; each looking through all others took over 4
 
 
-def test_a_pause_of_years_is_not_simulated(tmp_path):
-    path = tmp_path / "app.log"
-    minutes = [FLINK.splitlines(keepends=True)[0].replace("12:00:00", f"12:{minute:02d}:00") for minute in range(20)]
-    path.write_text("".join(minutes) + minutes[-1].replace("2026", "2057"))
-    (log,) = read_engine_lines(path)
+def test_a_pause_of_years_is_not_simulated(write):
+    rows = [f"2026-03-01T12:{minute:02d}:00Z,append" for minute in range(20)]
+    (log,) = read_log(write("timestamp,operation", *rows, "2057-03-01T12:19:00Z,append"))
     begin_s = time.process_time()
 
     assert observe(log).findings["commits"] == 21
 
     assert time.process_time() - begin_s < 60.0  # 16 million txns in each of three runs would be hours
-
-
-# ---- a table and a log ------------------------------------------------------------------------------------
 
 
 def test_a_log_adds_what_failed_and_says_when_commits_began(write):

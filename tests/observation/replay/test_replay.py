@@ -43,9 +43,7 @@ def appends(count: int = 12, *, is_submission: bool, duration_ms: float = ATTEMP
 
 def p50_ms(tmp_path, history: TableHistory) -> float:
     (folder,) = write_folder(tmp_path / "seen", [observe(history)])
-    found = replay(
-        folder, assumed=(*STORE, 'source."unknown".operation_types={fast_append=1.0}'), seeds=2, is_searched=False
-    )
+    found = replay(folder, assumed=(*STORE, 'source."unknown".operation_types={fast_append=1.0}'), seeds=2)
     return next(figure.model for _, figure in found.figures if figure.name == "commit P50")
 
 
@@ -94,7 +92,7 @@ def test_a_measured_catalog_leaves_a_partitioned_table_partitioned(tmp_path):
     profile = tmp_path / "catalog.toml"
     profile.write_text('[catalog]\ntype = "service"\nlatency_ms = 20.0\n')
 
-    found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2, is_searched=False)
+    found = replay(folder, catalog_profile=profile, assumed=STORE[:2], seeds=2)
 
     assert ["unknown"] == list(found.sources)
     profile.write_text("[store]\n")

@@ -104,7 +104,7 @@ def replay_recording(document: Mapping[str, Any], seeds: int) -> Replay:
             if source["name"] == MERGES:
                 assumed.append(f'source.{MERGES}.runtime={{distribution="fixed", ms={document["merge_work_ms"]}}}')
                 assumed.append(f"source.{MERGES}.isolation=snapshot")
-        return replay(observed, profile=str(profile), assumed=assumed, seeds=seeds, is_searched=False)
+        return replay(observed, profile=str(profile), assumed=assumed, seeds=seeds)
 
 
 def check_figure(name: str, figure: Figure) -> Check:

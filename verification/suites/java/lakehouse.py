@@ -166,7 +166,7 @@ def replay_recording(document: Mapping[str, Any], seeds: int) -> Replay:
     with tempfile.TemporaryDirectory(prefix="endive-lakehouse-") as scratch:
         folder = Path(scratch)
         (observed,) = write_folder(folder / "seen", [observe(recorded_history(document, folder))])
-        return replay(observed, seeds=seeds, is_fitted=True, is_searched=False)
+        return replay(observed, seeds=seeds, is_fitted=True)
 
 
 def checks_of(recording: str, document: Mapping[str, Any], result: Replay) -> list[Check]:

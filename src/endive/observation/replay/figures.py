@@ -31,8 +31,7 @@ QUANTILES: Final = (0.5, 0.95)
 COMMIT_P50: Final = "commit P50"
 BAND: Final = (0.025, 0.975)
 COUNT_MIN: Final = 8  # fewer commits have no quantiles worth comparing
-ATTEMPTS_TOLD: Final = (1, 2)  # of commits that tell causes apart
-MIDDLE: Final = 0.5
+ERROR_CAP: Final = 10.0  # one metric that is far off does not outweigh all others
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -49,9 +48,6 @@ class Seen:
     ended: int
     lost_attempts: Ints = field(default_factory=lambda: np.array([], dtype=np.int64))  # of those that failed
     reasons: Mapping[str, int] = field(default_factory=dict)
-    work_ms: Floats = field(
-        default_factory=lambda: np.array([], dtype=np.float64)
-    )  # before it, of those that committed
 
     @property
     def is_counted(self) -> bool:
@@ -73,7 +69,6 @@ class Seen:
             failed=sum(part.failed for part in parts),
             ended=sum(part.ended for part in parts),
             lost_attempts=np.concatenate([part.lost_attempts for part in parts]),
-            work_ms=np.concatenate([part.work_ms for part in parts]),
             reasons=dict(sum((Counter(part.reasons) for part in parts), Counter())),
         )
 
@@ -97,14 +92,6 @@ class Figure:
     def error(self) -> float:
         """How far the model is off, in units of what is allowed."""
         return self._distance_in(self._margin)
-
-    @property
-    def error_beyond_doubt(self) -> float:
-        """The same in units of what is allowed and what too few commits leave open, together."""
-        low, high = self.real_interval
-        return self._distance_in(
-            math.hypot(self._margin, high - self.real if self.model > self.real else self.real - low)
-        )
 
     @property
     def _margin(self) -> float:
@@ -153,7 +140,6 @@ def _seen(rows: Sequence[TraceRow], *, is_split: bool) -> Seen:
         ended=len(rows),
         lost_attempts=np.array([row.attempts for row in lost if row.attempts is not None], dtype=np.int64),
         reasons=dict(Counter(row.reason for row in lost if row.reason)),
-        work_ms=np.array([row.runtime_ms for row in made if row.runtime_ms is not None], dtype=np.float64),
     )
 
 
@@ -288,45 +274,6 @@ def order_interval(ordered: Floats, share: float) -> tuple[float, float]:
     return float(ordered[max(0, low)]), float(ordered[min(count - 1, high)])
 
 
-# ---- what tells causes apart ---------------------------------------------------------------------------
-#
-# Figures that no verdict counts: what an attempt took, and what was before the first. How long commits take depends on
-# how fast requests are and on how often writers meet; these depend on one of the two. A commit of one attempt met
-# nobody, and between its beginning and its first attempt a statement loads its table and works.
-
-
-def evidence_of(real: Seen, runs: Sequence[Seen], *, tells_work: bool) -> tuple[Figure, ...]:
-    """Such figures of one source, as far as it was seen; ``tells_work`` if its log tells work from commits."""
-    if not runs:
-        return ()
-    sides = Sides(real=real, runs=tuple(runs), changed=())
-    figures = []
-    for attempts in ATTEMPTS_TOLD if real.is_counted else ():
-        own = _of_attempts(attempts)
-        if len(own(real)) >= COUNT_MIN:
-            figures.append(_quantile_figure(f"commit of {attempts} attempts", MIDDLE, sides, own))
-    if tells_work and len(real.work_ms) >= COUNT_MIN:
-        figures.append(_before_commit(sides))
-    return tuple(figures)
-
-
-def _of_attempts(attempts: int) -> Callable[[Seen], Floats]:
-    def durations_ms(seen: Seen) -> Floats:
-        own: Floats = seen.durations_ms[seen.attempts == attempts]
-        return own
-
-    return durations_ms
-
-
-def _before_commit(sides: Sides) -> Figure:
-    """What was before the first attempt, by the limit of a whole statement: of nothing there is no tenth."""
-    whole_ms = float(np.median(sides.real.work_ms) + np.median(sides.real.durations_ms))
-
-    def middle(seen: Seen) -> float:
-        return float(np.median(seen.work_ms)) if len(seen.work_ms) else float("nan")
-
-    def interval(seen: Seen) -> tuple[float, float]:
-        return order_interval(np.sort(seen.work_ms), MIDDLE)
-
-    allowed_ms = DURATION_ALLOWED * whole_ms
-    return _make_figure("before the commit P50", "ms", sides, middle, interval, allowed=allowed_ms, is_relative=False)
+def misfit(figures: Sequence[tuple[str, Figure]]) -> float:
+    """Return how far the metrics that disagree are off, each at most ten times what is allowed."""
+    return sum(0.0 if figure.holds else min(ERROR_CAP, figure.error) for _, figure in figures)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,11 +16,9 @@ from endive.answers.variation import scale_source
 from endive.config import apply_overrides, parse_overrides
 from endive.errors import ConfigError
 from endive.observation.folder import STORE_FILE, read_findings, read_trace
-from endive.observation.folder_memory import given_document, read_memory
-from endive.observation.replay.cause_search import Cause, find_cause
+from endive.observation.folder_memory import given_document
 from endive.observation.replay.figures import Figure, Seen
-from endive.observation.replay.pace import EVEN, Pace, find_pace
-from endive.observation.replay.stage import SEARCH_TXNS_MAX, Stage
+from endive.observation.replay.stage import Stage
 
 SEEDS: Final = 20
 TXNS_MAX: Final = 2_000_000  # in all runs of a replay; a long history is run with fewer seeds
@@ -37,9 +35,6 @@ class Replay:
     runs: int
     is_changed: bool  # by --scale or --set: then a third column says what would happen
     document: Mapping[str, Any]  # with all that was given
-    pace: Pace  # by which it was run
-    cause: Cause | None = None
-    is_searched: bool = False
 
     @property
     def figures(self) -> list[tuple[str, Figure]]:
@@ -67,8 +62,6 @@ class Replay:
             "unclear": sum(figure.is_unclear for _, figure in self.figures),
             "total": len(self.figures),
             "rest": [_beside(name, figure) for name, figure in self.wrong],
-            "cause": None if self.cause is None else self.cause.text,
-            "pace": self.pace.text,
         }
 
     @property
@@ -83,13 +76,10 @@ class Replay:
             return (
                 f"The model explains what you saw on {self.table}: {total - unclear} of {total} figures agree{short}."
             )
-        text = (
+        return (
             f"The model does not explain what you saw on {self.table}: {len(self.wrong)} of {total} figures disagree, "
             f"most of all {_beside(*self.wrong[0])}."
         )
-        if self.cause is not None:
-            return f"{text} {self.cause.text}"
-        return f"{text} No single change of what is assumed explains more of it." if self.is_searched else text
 
 
 def _beside(name: str, figure: Figure) -> str:
@@ -106,21 +96,16 @@ def replay(
     overrides: Sequence[str] = (),
     seeds: int = SEEDS,
     is_fitted: bool = False,
-    is_searched: bool = True,
     progress: Progress = lambda done, total: None,
 ) -> Replay:
     """The history of one observed table, run by the model; ``scale`` and ``overrides`` add what would happen if.
 
-    With ``is_fitted`` the store's latency is fitted to the commits that were seen, and the profile kept in the folder;
-    then, and whenever that profile is used again, the replay goes by the pace of the attempts seen.
+    With ``is_fitted`` the store's latency is fitted to the commits that were seen, and the profile kept in the folder.
     """
     findings = read_findings(folder)
     rows = read_trace(folder)
     document = given_document(folder, profile=profile, catalog_profile=catalog_profile, assumed=assumed)
-    seen_pace = find_pace(rows)
-    is_fit_kept = profile is None and FIT in (read_memory(folder) or {}).get("assumed", [])
-    pace = seen_pace if is_fitted or is_fit_kept else EVEN
-    stage = Stage(rows, findings, pace)
+    stage = Stage(rows, findings)
     is_changed = scale != 1.0 or bool(overrides)
     runs = max(2, min(seeds, TXNS_MAX // max(1, len(rows))))
     total = runs * (2 if is_changed else 1)
@@ -134,28 +119,13 @@ def replay(
         if is_changed:
             what_if = apply_overrides(scale_writers(document, scale), parse_overrides(overrides))
             changed = stage.run_ahead(what_if, document, runs, place, lambda done: progress(runs + done, total))
-        result = Replay(
-            table=findings["table"],
-            sources=stage.compare(base, changed),
-            runs=runs,
-            is_changed=is_changed,
-            document=document,
-            pace=pace,
-        )
-        if not result.wrong or not is_searched:
-            return result
-        is_measured = bool(profile or catalog_profile or (folder / STORE_FILE).exists())
-        part = stage.first_rows(SEARCH_TXNS_MAX)
-        uneven = None if seen_pace == pace else part.at_pace(seen_pace)
-        cause = find_cause(
-            document,
-            lambda each: part.try_cause(each, place),
-            place,
-            is_measured=is_measured,
-            whole=part.whole,
-            attempt_uneven=None if uneven is None else lambda each: uneven.try_cause(each, place),
-        )
-    return replace(result, cause=cause, is_searched=True)
+    return Replay(
+        table=findings["table"],
+        sources=stage.compare(base, changed),
+        runs=runs,
+        is_changed=is_changed,
+        document=document,
+    )
 
 
 def scale_writers(document: Mapping[str, Any], scale: float) -> dict[str, Any]:

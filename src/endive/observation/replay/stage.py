@@ -1,7 +1,6 @@
 """A history and the model that runs it: fitted to it, run beside it, compared with it.
 
-``replay`` decides what is run; here is how. Every txn goes by the clock of a pace (``pace``), which is even unless the
-latency was fitted.
+``replay`` decides what is run; here is how.
 """
 
 from __future__ import annotations
@@ -19,10 +18,8 @@ from endive.observation.fitting.findings import REPORTS, STATEMENTS, TIMED
 from endive.observation.fitting.rate_check import shift_work
 from endive.observation.fitting.sources import NO_WORK
 from endive.observation.folder import TRACE_FILE, TraceRow
-from endive.observation.replay.cause_search import Trial, misfit
-from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, evidence_of, figures_of, seen_of_trace
+from endive.observation.replay.figures import COUNT_MIN, Figure, Seen, figures_of, misfit, seen_of_trace
 from endive.observation.replay.latency_fit import Latency, fit_latencies, write_profile
-from endive.observation.replay.pace import EVEN, Pace
 from endive.observation.replay.trace import MARGIN_MS, Trace, as_observed, loading_ms, plain_name, reads_back
 from endive.simulation import Simulation
 
@@ -30,7 +27,7 @@ SEARCH_SEEDS: Final = 3
 FIT_SEEDS: Final = (2, 4)  # at least, and of a short history at most
 FIT_TXNS: Final = 2_000  # in the runs of one trial, or the fewest seeds
 WORK_PASSES: Final = 2
-SEARCH_TXNS_MAX: Final = 4_000  # of a history that is searched for a cause; of a longer one the first part
+SEARCH_TXNS_MAX: Final = 4_000  # of a history that latencies are fitted to; of a longer one the first part
 COLUMNS: Final = ("submit_ms", "commit_start_ms", "total_latency_ms", "attempts")
 Progress = Callable[[int], None]
 
@@ -42,10 +39,9 @@ def _say_nothing(runs_done: int) -> None:
 class Stage:
     """A history, and the model that runs it."""
 
-    def __init__(self, rows: Sequence[TraceRow], findings: Mapping[str, Any], pace: Pace = EVEN) -> None:
+    def __init__(self, rows: Sequence[TraceRow], findings: Mapping[str, Any]) -> None:
         self._rows = rows
         self._findings = findings
-        self._pace = pace
         told = [each for each in findings.get("sources") or [] if isinstance(each, dict)]
         self._statements = frozenset(str(e["name"]) for e in told if e.get("durations_of") in (STATEMENTS, TIMED))
         self._timed = frozenset(str(e["name"]) for e in told if e.get("durations_of") == TIMED)
@@ -55,11 +51,7 @@ class Stage:
 
     def first_rows(self, rows_max: int) -> Stage:
         """The same with the first rows alone."""
-        return self if len(self._rows) <= rows_max else Stage(self._rows[:rows_max], self._findings, self._pace)
-
-    def at_pace(self, pace: Pace) -> Stage:
-        """The same by another clock."""
-        return Stage(self._rows, self._findings, pace)
+        return self if len(self._rows) <= rows_max else Stage(self._rows[:rows_max], self._findings)
 
     def run(
         self, document: Mapping[str, Any], runs: int, scratch: Path, progress: Progress = _say_nothing
@@ -71,7 +63,7 @@ class Stage:
             self._untold_ms(trace.document),
             runs,
             progress,
-            lambda times_ms: self._pace.to_real(trace.begin_ms + times_ms),
+            trace.begin_ms,
         )
         return {name: _of_copies(seen, name) for name in dict.fromkeys(map(plain_name, seen))}
 
@@ -82,7 +74,6 @@ class Stage:
             scratch / TRACE_FILE,
             statements=self._statements,
             timed=self._timed,
-            pace=self._pace,
         )
 
     def run_ahead(
@@ -93,7 +84,7 @@ class Stage:
         scratch: Path,
         progress: Progress,
     ) -> dict[str, list[Seen]]:
-        """Every source submits by its fitted law, at the usual pace: what would happen if."""
+        """Every source submits by its fitted distribution: what would happen if."""
         untold_ms = self._untold_ms(self._as_observed(base, scratch).document)
         return self._run(set_times(document, self._findings), untold_ms, runs, progress)
 
@@ -164,17 +155,6 @@ class Stage:
     def _judge(self, runs: Mapping[str, list[Seen]]) -> list[tuple[str, Figure]]:
         return [(name, figure) for name, figures in self.compare(runs, {}).items() for figure in figures]
 
-    def try_cause(self, document: Mapping[str, Any], scratch: Path) -> Trial:
-        """The figures of a few runs, and those that tell causes apart."""
-        runs = self.run(document, SEARCH_SEEDS, scratch)
-        split = self._statements - self.whole - self._timed
-        evidence = [
-            (name, figure)
-            for name, seen in self._real.items()
-            for figure in evidence_of(seen, runs.get(name, []), tells_work=name in split)
-        ]
-        return Trial(figures=self._judge(runs), evidence=evidence)
-
     def compare(
         self, base: Mapping[str, list[Seen]], changed: Mapping[str, list[Seen]]
     ) -> dict[str, tuple[Figure, ...]]:
@@ -203,7 +183,7 @@ class Stage:
         untold_ms: Mapping[str, float],
         runs: int,
         progress: Progress,
-        to_real: Callable[[Any], Any] = lambda times_ms: times_ms,
+        begin_ms: float = 0.0,
     ) -> dict[str, list[Seen]]:
         """What each run of the model gives for each source; durations without what the history leaves out of them."""
         simulation = Simulation(parse_config(document))
@@ -220,9 +200,8 @@ class Stage:
                 part = {key: each[own] for key, each in columns.items()}
                 ends_ms = part["submit_ms"] + part["total_latency_ms"]
                 begins_ms = part["submit_ms" if plain in self.whole else "commit_start_ms"]
-                part["end_ms"] = to_real(ends_ms)
-                part["work_ms"] = to_real(part["commit_start_ms"]) - to_real(part["submit_ms"])
-                part["took_ms"] = to_real(ends_ms - untold_ms.get(plain, 0.0)) - to_real(begins_ms)
+                part["end_ms"] = begin_ms + ends_ms
+                part["took_ms"] = ends_ms - untold_ms.get(plain, 0.0) - begins_ms
                 seen.setdefault(str(name), []).append(_seen(part, status[own], reasons[own]))
             progress(seed + 1)
         return seen
@@ -255,7 +234,6 @@ def _seen(columns: Mapping[str, Any], status: Any, reasons: Any) -> Seen:
         ended=int((made | lost).sum()),
         lost_attempts=columns["attempts"][lost].astype(np.int64),
         reasons=dict(Counter(reasons[lost].tolist())),
-        work_ms=columns["work_ms"][made].astype(np.float64),
     )
 
 

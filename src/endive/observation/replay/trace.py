@@ -22,7 +22,6 @@ from endive.config import apply_overrides, parse_config
 from endive.observation.fitting.sources import NO_WORK
 from endive.observation.folder import TraceRow
 from endive.observation.history import APPEND
-from endive.observation.replay.pace import EVEN, Pace
 from endive.simulation import Simulation
 from endive.workload import ICEBERG_OPERATIONS
 
@@ -38,7 +37,7 @@ CLIENTS: Final = {"closed": "clients", "jobs": "jobs"}  # arrivals of clients th
 
 
 class Trace(NamedTuple):
-    """A configuration whose sources go by a trace, and when that begins on the even clock of its pace."""
+    """A configuration whose sources go by a trace, and when that begins."""
 
     document: dict[str, Any]
     begin_ms: float
@@ -51,14 +50,13 @@ def as_observed(
     *,
     statements: AbstractSet[str] = frozenset(),
     timed: AbstractSet[str] = frozenset(),
-    pace: Pace = EVEN,
 ) -> Trace:
     """Every source begins to commit when it did, and commits what it did; traces for that are written beside ``path``.
 
     Sources in ``statements`` begin their work at the times of the history, not their commits; their work has the
     loading of the table in it, and that of those in ``timed`` also its reading back, which is after Iceberg's timer.
     """
-    first = _trace(document, rows, pace, path).document
+    first = _trace(document, rows, path).document
     leads_ms = _before_commit_ms(first)
     spared_ms = loading_ms(first) if statements else {}
     if reads_back(first):
@@ -66,7 +64,6 @@ def as_observed(
     return _trace(
         document,
         rows,
-        pace,
         path,
         {name: ms for name, ms in leads_ms.items() if name not in statements},
         {name: ms for name, ms in spared_ms.items() if name in statements},
@@ -110,7 +107,6 @@ def _before_commit_ms(document: Mapping[str, Any]) -> dict[str, float]:
 def _trace(
     document: Mapping[str, Any],
     rows: Sequence[TraceRow],
-    pace: Pace,
     path: Path,
     leads_ms: BySource = NOTHING,
     spared_ms: BySource = NOTHING,
@@ -122,12 +118,10 @@ def _trace(
     staying = _staying_clients(observed["source"], serial)
     submitted = []
     for row, client in zip(rows, client_numbers(rows, staying), strict=True):
-        even_ms = float(pace.to_even(row.begin_ms))
         left = ""
         if row.runtime_ms is not None:
-            worked_ms = float(pace.to_even(row.begin_ms + row.runtime_ms)) - even_ms
-            left = f"{max(0.0, worked_ms - spared_ms.get(row.source, 0.0)):.3f}"
-        submit_us = round(1000.0 * (even_ms - leads_ms.get(row.source, 0.0)))
+            left = f"{max(0.0, row.runtime_ms - spared_ms.get(row.source, 0.0)):.3f}"
+        submit_us = round(1000.0 * (row.begin_ms - leads_ms.get(row.source, 0.0)))
         submitted.append((submit_us, row.source, client, _kind(row.operation, weights[row.source]), left))
     submitted.sort()
     first_us = submitted[0][0]
