@@ -63,23 +63,12 @@ def without_unwrapped(kernel: Any) -> None:
     kernel._UNWRAPPED.clear()
 
 
-def without_fetching(kernel: Any) -> None:
-    """The processor is not told which record the next event needs."""
-
-    @kernel.rule
-    def fetch_nothing(address: int) -> None:
-        return None
-
-    kernel.fetch_ahead = fetch_nothing
-
-
 TRICKS: dict[str, Callable[[ModuleType], None]] = {
     AS_IT_IS: lambda kernel: None,
     "parts": without_parts,
     "internal": without_internal,
     "literals": without_forgotten_literals,
     "unwrapped": without_unwrapped,
-    "fetching": without_fetching,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -175,6 +176,36 @@ def test_two_signatures_never_share_a_data_file(tmp_path: Path) -> None:
     first.save("int64", "code for int64")
     assert "code for float64" == files().load("float64")
     assert "code for int64" == files().load("int64")
+
+
+def test_no_flipped_bit_of_compiled_code_is_loaded(tmp_path: Path) -> None:
+    def files() -> kernel_cache._SharedFiles:
+        return kernel_cache._SharedFiles(cache_path=str(tmp_path), filename_base="f", source_stamp=1)
+
+    files().save("int64", bytes(range(256)))
+    paths = sorted(path for path in tmp_path.iterdir() if path.suffix in (".nbi", ".nbc"))
+    written = {path: path.read_bytes() for path in paths}
+    chance = random.Random(1)
+
+    assert bytes(range(256)) == files().load("int64")
+    for path in [*paths] * 150:
+        place, bit = chance.randrange(len(written[path])), 1 << chance.randrange(8)
+        content = bytearray(written[path])
+        content[place] ^= bit
+        path.write_bytes(content)
+        assert files().load("int64") is None
+        path.write_bytes(written[path])
+
+
+def test_a_compilation_that_fails_lets_the_next_one_begin() -> None:
+    @jitted
+    def add_text(x: int) -> int:
+        return x + "text"  # type: ignore[operator, no-any-return]
+
+    with pytest.raises(Exception, match="add"):
+        add_text(1)
+
+    assert (0, None) == (kernel_cache._turn._depth, kernel_cache._turn._file)
 
 
 @record.record

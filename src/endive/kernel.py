@@ -17,16 +17,13 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-from endive.kernel_cache import SharedCache, cache_folder
+from endive.kernel_cache import SharedCache, cache_folder, end_turn_on_failure
 from endive.kernel_parts import PartCompiler, WholeCompiler
 from endive.record import specs_of
-
-CACHE_LINE_BYTES = 64  # of the processors we know
 
 # What Numba makes for callers outside compiled code, and takes a good part of its time for.
 _UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -194,42 +191,6 @@ def _address_of(_context: Any, record: Any) -> Any:
 address_of = cast("Callable[[object], int]", _address_of)  # for compiled code: where a record lies
 
 
-def _prefetch(builder: Any, address: Any) -> None:
-    flag, pointer = ir.IntType(32), cgutils.voidptr_t
-    kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
-    prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    how = (flag(1), flag(3), flag(1))  # to be written, kept in every level of the cache, data
-    builder.call(prefetch, (builder.inttoptr(address, pointer), *how))
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _fetch_ahead(_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _prefetch(builder, args[0])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), generate
-
-
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def _fetch_record(_context: Any, record: Any, before: Any) -> Any:
-    size_bytes = record.size if before == types.none else record.offset(before.literal_value)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = builder.ptrtoint(args[0], context.get_value_type(types.int64))
-        for first in range(0, size_bytes, CACHE_LINE_BYTES):
-            _prefetch(builder, builder.add(address, context.get_constant(types.int64, first)))
-        return context.get_dummy_value()
-
-    return types.void(record, before), generate
-
-
-# For compiled code: what lies at that address, or this record up to the field of that name, will be needed soon, so the
-# processor may bring its cache lines near.
-fetch_ahead = cast("Callable[[int], None]", _fetch_ahead)
-fetch_record = cast("Callable[[object, str | None], None]", _fetch_record)
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def _overwrite(_context: Any, target: Any, source: Any) -> Any:
     assert target == source, f"{target} is not {source}"
@@ -253,6 +214,7 @@ def _compile(function: Callable[..., object]) -> object:
         numba.config.CACHE_DIR = str(folder)
         try:
             dispatcher._cache = SharedCache(function, folder)  # what ``cache=True`` does, with a cache of our own
+            dispatcher._compiler.compile = end_turn_on_failure(dispatcher._compiler.compile)
         finally:
             numba.config.CACHE_DIR = before
     return dispatcher

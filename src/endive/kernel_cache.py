@@ -6,9 +6,12 @@ Which folder that is and whether it may be trusted is in ``endive.code_cache``; 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
@@ -24,6 +27,7 @@ except ImportError:  # not on Windows: there every process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
 LOCK_NAME = "compiling.lock"
+DIGEST_BYTES = 32
 COMPILING_WAIT_MAX_S = 300.0  # longer than the whole engine takes on a slow machine
 
 
@@ -108,6 +112,19 @@ class _Turn:
 _turn = _Turn()
 
 
+def end_turn_on_failure(compile_: Callable[..., object]) -> Callable[..., object]:
+    """Wrap a compilation so that one that fails does not keep the others waiting."""
+
+    def compile_or_end(*args: object) -> object:
+        try:
+            return compile_(*args)
+        except BaseException:
+            _turn.end()
+            raise
+
+    return compile_or_end
+
+
 def _is_locked(file: int) -> bool:
     """Whether the lock on an open file is ours now."""
     assert fcntl is not None
@@ -137,11 +154,39 @@ class _SharedFiles(IndexDataCacheFile):  # type: ignore[misc]  # Numba has no ty
             overloads[key] = data_name
             self._save_index(overloads)
 
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        """Write a file whole, behind the digest of its content."""
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:
+            file.write(_digest(content.getvalue()) + content.getvalue())
+
     def _load_index(self) -> dict[object, str]:
         try:
-            return cast("dict[object, str]", super()._load_index())
-        except Exception:  # unreadable: as good as empty, and written anew
+            content = io.BytesIO(_read_intact(self._index_path))
+            if pickle.load(content) != self._version:
+                return {}
+            stamp, overloads = pickle.load(content)
+        except Exception:  # unreadable or damaged: as good as empty, and written again
             return {}
+        return cast("dict[object, str]", overloads) if stamp == self._source_stamp else {}
+
+    def _load_data(self, name: str) -> object:
+        return pickle.loads(_read_intact(self._data_path(name)))
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def _read_intact(path: str) -> bytes:
+    """Return the content of a file; OSError if it is not what was written, because machine code is run unseen."""
+    written = Path(path).read_bytes()
+    digest, content = written[:DIGEST_BYTES], written[DIGEST_BYTES:]
+    if _digest(content) != digest:
+        raise OSError(f"{path} is damaged")
+    return content
 
 
 def is_kept(module: str) -> bool:

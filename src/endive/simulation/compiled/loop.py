@@ -11,7 +11,7 @@ from endive.results.columns import write_row
 from endive.rng import substream, uniform
 from endive.simulation.compiled import memory
 from endive.simulation.compiled import records as at
-from endive.simulation.compiled.heap import ROOT, drop_root, next_who, push, replace_root
+from endive.simulation.compiled.heap import ROOT, drop_root, push, replace_root
 from endive.simulation.compiled.kept_tables import kept_number
 from endive.simulation.compiled.memory import (
     codes,
@@ -254,8 +254,6 @@ def advance(world: WorldRecord, events_max: int) -> int:
         else:
             txn = txn_at(world, who)
             if txn.moment != MOMENT_END:
-                if next_who(world) >= 0:
-                    memory.fetch_txn(world, next_who(world))  # with thousands in flight it is far away
                 handle(world, txn, now)
                 if txn.time_us == PARKED_US:
                     drop_root(world)

@@ -7,7 +7,7 @@ from endive.catalog.ledger import Unit
 from endive.catalog.rules import Batch, partition_slot
 from endive.distributions.code import FloatArray, IntArray
 from endive.formats.nesting import EVERYTHING, ICEBERG_ALONE, TableState
-from endive.kernel import address_of, fetch_ahead, fetch_record, held_element_of, pasted, step
+from endive.kernel import address_of, held_element_of, pasted, step
 from endive.results.columns import N_NARROW, N_WIDE, Int32s
 from endive.simulation.compiled.records import (
     CommitQueue,
@@ -150,14 +150,3 @@ def partition_versions(world: WorldRecord, txn: TxnRecord, position: int, at: in
     room = world.flight.partitions_max
     first = ((txn.place * world.flight.tables_max + position) * 3 + at) * room
     return ints_at(world.flight.partition_versions + 8 * first, room)
-
-
-@step
-def fetch_txn(world: WorldRecord, place: int) -> None:
-    """The txn at a place is needed next: begin to bring it near, without a look at it. Changes nothing."""
-    tables, watched = place * world.flight.tables_max, place * world.flight.watched_max
-    fetch_record(txn_at(world, place), "own_key")  # what follows is seldom touched
-    fetch_record(_touched_at(world, tables), None)
-    fetch_ahead(world.flight.table_ids + 8 * tables)
-    fetch_ahead(world.flight.watched + 8 * watched)
-    fetch_ahead(world.flight.expected + 8 * watched)
