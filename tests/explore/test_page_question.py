@@ -61,6 +61,7 @@ def test_a_problem_belongs_beside_the_key_it_names_first():
     ("changes", "told"),
     [
         ({"simulation.duration_ms": "8d"}, "simulation.duration_ms = 6.912e+08 is more than 6.048e+08"),
+        ({"source.writers.retry": "10_000_000"}, "source.writers.retry = 10,000,000 is more than 1,000 attempts."),
         ({"catalog.num_tables": "1001"}, "catalog.num_tables = 1001 is more than 1,000 tables."),
         ({"source.writers.arrivals.clients": "100000"}, f"txns, more than {TXNS_MAX:,}."),
         (

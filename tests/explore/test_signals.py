@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import http.client
+import json
 import os
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.waiting import PATIENCE_S, wait_until
@@ -15,7 +19,10 @@ from tests.waiting import PATIENCE_S, wait_until
 pytest.importorskip("starlette", reason="starlette is not installed")
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
-from endive.explore.serve import run_until_told
+import uvicorn
+from tests.explore.conftest import WRITERS
+
+from endive.explore.serve import WaryProtocol, run_until_told
 
 
 def hear_signals() -> None:
@@ -90,3 +97,78 @@ def test_a_signal_before_the_loop_runs_lets_the_server_start_and_stop_in_order(n
         signal.signal(number, before)
 
     assert [(number, True)] == reached
+
+
+@pytest.mark.lengthy
+def test_clients_that_hang_up_and_an_open_page_at_the_end_cost_no_line(tmp_path):
+    process = explore(tmp_path, start_new_session=True)
+    address = urlsplit(process.stdout.readline().rpartition(" ")[2].strip())
+    question = json.dumps({"start": WRITERS, "changes": {"simulation.duration_ms": "20h"}})
+    headers = {"Origin": f"http://{address.netloc}", "Content-Type": "application/json"}
+
+    def ask() -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection(address.netloc, timeout=PATIENCE_S)
+        connection.request("POST", f"{address.path}api/ask", question, headers)
+        answer = connection.getresponse()
+        answer.readline()
+        return answer
+
+    for _ in range(5):
+        ask().close()
+    still_open = ask()
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    still_open.close()
+
+    assert 130 == process.returncode
+    assert "interrupted" == errors.splitlines()[-1]
+    assert "Traceback" not in errors
+    assert "ERROR" not in errors
+
+
+class Transport(asyncio.Transport):
+    """A connection without a network."""
+
+    is_closed = False
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return default
+
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_closed"),
+    [
+        (b"", True),
+        (b"POST / HT", True),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123", True),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n123", False),
+    ],
+)
+def test_a_connection_without_a_whole_request_is_closed_however_slowly_it_comes(sent, is_closed, monkeypatch):
+    monkeypatch.setattr("endive.explore.serve.REQUEST_S_MAX", 0.0)
+    transport = Transport()
+
+    async def never_ends(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def connect() -> None:
+        config = uvicorn.Config(never_ends, http=WaryProtocol, log_config=None)
+        config.load()
+        protocol = WaryProtocol(config, uvicorn.server.ServerState(), {})
+        protocol.connection_made(transport)
+        if sent:
+            protocol.data_received(sent)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+
+    asyncio.run(connect())
+
+    assert is_closed == transport.is_closed

@@ -8,6 +8,7 @@ import pytest
 from tests.simulation.service_runs import fixed
 
 import endive
+from endive.errors import ConfigError
 
 MINUTE = {"duration_ms": 60_000.0, "warmup_ms": 0.0, "cooldown_ms": 0.0}
 MERGE = {"validated_overwrite": 1.0}
@@ -88,3 +89,11 @@ def test_loops_of_deletes_that_have_one_vector_a_file_on_v3_commit_as_often_as_m
     committed, aborted = statuses.count("committed"), statuses.count("aborted")
     assert committed + aborted > 500
     assert abs(committed / (committed + aborted) - MEASURED[version]) < TOLERANCE
+
+
+def test_a_table_that_does_not_fit_into_memory_is_refused_before_anything_is_reserved(monkeypatch):
+    monkeypatch.setattr("os.sysconf", {"SC_PHYS_PAGES": 2**20, "SC_PAGE_SIZE": 4096}.get)
+    config = {"table": {"data_files": 100_000_000}, "conflict": {"detector": "files"}}
+
+    with pytest.raises(ConfigError, match=r"data_files = 100,000,000 in 1 tables needs 4\.5 GiB; this"):
+        endive.simulate(config, seed=1)

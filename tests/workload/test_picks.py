@@ -80,6 +80,14 @@ def test_tails_sum_the_weights_from_the_last_one_up():
     assert (1.0, 0.75, 0.25, 0.0) == tails_of((0.25, 0.5, 0.25, 0.0))
 
 
+def test_weights_near_the_smallest_float_pick_as_larger_ones_do():
+    """1e-322 has four bits: a draw times such a sum is mostly rounded away, also to indices without weight."""
+    tiny, usual = tails_of((5e-324, 0.0, 1.5e-323, 0.0)), tails_of((1.0, 0.0, 3.0, 0.0))
+    draws = [number / 1000 for number in range(1000)]
+
+    assert [pick_index(usual, 0, 4, u) for u in draws] == [pick_index(tiny, 0, 4, u) for u in draws]
+
+
 # ---- one pick --------------------------------------------------------------------------------------
 
 

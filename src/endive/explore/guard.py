@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from endive.explore.limits import BODY_BYTES_MAX
 
-LOG: Final = logging.getLogger("uvicorn.error")
+LOG: Final = logging.getLogger("endive.explore")
 MISTAKE: Final = "This is a mistake in Endive, not in what you asked for: please report it, with what you did."
 HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
 SAFE_SITES: Final = ("same-origin", "none")

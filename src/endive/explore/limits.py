@@ -23,6 +23,7 @@ TABLE_TXNS: Final = 5.0
 PARTITION_TXNS: Final = 0.05
 TABLES_MAX: Final = 1_000
 SOURCES_MAX: Final = 20
+RETRIES_MAX: Final = 1_000  # of one transaction: each attempt costs as much as a transaction
 CHANGES_MAX: Final = 200
 BODY_BYTES_MAX: Final = 65_536
 INSTEAD: Final = "The page has this limit; on the command line there is none: copy the file and use endive run."
@@ -52,6 +53,9 @@ def _exceeded(config: SimulationConfig) -> Iterator[str]:
         yield f"catalog.num_tables = {config.catalog.num_tables} is more than {TABLES_MAX:,} tables."
     if len(config.sources) > SOURCES_MAX:
         yield f"{len(config.sources)} sources are more than {SOURCES_MAX}."
+    for source in config.sources:
+        if source.retry > RETRIES_MAX:
+            yield f"source.{source.name}.retry = {source.retry:,} is more than {RETRIES_MAX:,} attempts."
     if (txns := expected_txns(config)) > TXNS_MAX:
         yield f"simulation.duration_ms = {duration_ms:g} means about {txns:,.0f} txns, more than {TXNS_MAX:,}."
     elif (work := expected_work(config)) > TXNS_MAX:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import signal
 import socket
@@ -9,7 +10,9 @@ import webbrowser
 from collections.abc import Callable
 from typing import Final
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from endive.errors import OutputError
 from endive.explore.app import make_app
@@ -19,7 +22,38 @@ from endive.explore.starting_points import Starts
 HOST: Final = "127.0.0.1"
 PORT: Final = 8765  # tried first if none is asked for
 TOKEN_BYTES: Final = 16
+REQUEST_S_MAX: Final = 10.0  # for a whole request to arrive
 ENDING_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is unknown to Windows
+
+
+class WaryProtocol(H11Protocol):
+    """HTTP that closes a connection on which no whole request arrives in time."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Wait for the rest of a request, from its first byte on, however slowly it comes."""
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._forget()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(REQUEST_S_MAX, self.transport.close)
+
+    def _forget(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 def serve(starts: Starts, *, port: int | None, is_opened: bool, tell: Callable[[str], None]) -> None:
@@ -29,8 +63,14 @@ def serve(starts: Starts, *, port: int | None, is_opened: bool, tell: Callable[[
     token = secrets.token_urlsafe(TOKEN_BYTES)
     address = f"http://{HOST}:{number}/{token}/"
     app = make_app(starts, token=token, port=number)
+    # What is worth a line, the guard says itself; uvicorn prints a traceback for every client that hangs up.
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        app,
+        http=WaryProtocol,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
     )
     start_forkserver()
     tell(address)

@@ -7,6 +7,7 @@ Each document is brought into the form that controls change: recipes spelt out, 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from endive.answers.variation import Base
 from endive.config import configuration_file, parse_config, read_toml, recipes
+from endive.config.reading.former_names import ConfigNote
 from endive.config.reading.overrides import apply_overrides, plain_copy
 from endive.config.reading.recipe import expand_recipes
 from endive.config.sections.source import SourceKeys
@@ -58,9 +60,13 @@ class Starts:
 
 def all_starts(file: Path | None) -> dict[str, Start]:
     """The list, the named file first."""
-    starts = [] if file is None else [start_of(file, group="Your file")]
-    starts += [start_of(path, group="To begin with", prefix="built-in/") for path in sorted(BUILT_IN.glob("*.toml"))]
-    starts += [*_of_experiments(), *_of_recipes()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfigNote)  # nobody reads them of twenty files
+        starts = [] if file is None else [start_of(file, group="Your file")]
+        starts += [
+            start_of(path, group="To begin with", prefix="built-in/") for path in sorted(BUILT_IN.glob("*.toml"))
+        ]
+        starts += [*_of_experiments(), *_of_recipes()]
     return {start.id: start for start in starts}
 
 

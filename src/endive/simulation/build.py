@@ -4,9 +4,11 @@ Which provider, catalog, protocol, detector and sources does a configuration mea
 filled in by the configuration; none is invented here.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 from endive.catalog import (
     AppendCatalog,
@@ -21,7 +23,9 @@ from endive.catalog.rules import SCOPES, LockTerms
 from endive.config import SimulationConfig
 from endive.config.sections.commit import CommitConfig
 from endive.distributions import FixedLatency, from_table
+from endive.errors import ConfigError
 from endive.formats.content import Tables
+from endive.formats.data_files import N_CHANGES
 from endive.formats.delta.protocol import PRESETS as DELTA_PRESETS
 from endive.formats.delta.protocol import DeltaProtocol, DeltaSettings
 from endive.formats.delta.table import LogSizes
@@ -69,6 +73,9 @@ from endive.workload import Workload, WorkloadConfig
 RESENT_MAX = 1_000  # times that a commit with an idempotency key is sent until an answer comes back
 CatalogFactory = Callable[[StorageProvider, CatalogState], Catalog]
 WorkloadFactory = Callable[[WorkloadConfig], Workload]
+
+BYTES_PER_CHANGE: Final = 8
+MEMORY_SHARE_MAX: Final = 0.5  # of the machine's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +219,24 @@ def build_delta(config: SimulationConfig) -> DeltaSettings:
     )
 
 
+def refuse_memory_beyond_this_machine(config: SimulationConfig) -> None:
+    """Raise ConfigError if what is noted down of every data file takes more than half of this machine's memory."""
+    if config.conflict.detector != "files" or not hasattr(os, "sysconf"):
+        return
+    needed = config.catalog.num_tables * config.table.data_files * N_CHANGES * BYTES_PER_CHANGE
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > there * MEMORY_SHARE_MAX:
+        gib = 2.0**30
+        raise ConfigError(
+            f"table.data_files = {config.table.data_files:,} in {config.catalog.num_tables:,} tables needs "
+            f"{needed / gib:,.1f} GiB; this machine has {there / gib:,.1f} GiB, of which half may be used. Lower "
+            "table.data_files or catalog.num_tables."
+        )
+
+
 def build_tables(config: SimulationConfig, settings: FormatSettings) -> Tables:
     """The tables before the first txn."""
+    refuse_memory_beyond_this_machine(config)
     is_delta_cleaned = config.table.format == "delta" and config.delta.log_retention_ms is not None
     return Tables(
         config.catalog.num_tables,

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import frexp, ldexp
 from typing import Final
 
 from endive.distributions.portable import exp, log
 from endive.kernel import Floats, Ints, MutableInts, rule
 from endive.rng import uniform
 
+TINY: Final = 1e-290
 TRIES_MAX: Final = 32  # rejections of one pick before the remaining weight is scanned
 COUNTERS_PER_PICK: Final = 33  # TRIES_MAX tries and the draw of the scan
 
@@ -27,11 +29,13 @@ COUNTERS_PER_PICK: Final = 33  # TRIES_MAX tries and the draw of the scan
 
 
 def tails_of(weights: Sequence[float]) -> tuple[float, ...]:
-    """Tails of weights, summed from the last one up."""
+    """Return the tails of weights, summed from the last one up; weights near the smallest float are scaled up first."""
     tails = [0.0] * len(weights)
     mass = 0.0
+    most = max(weights, default=0.0)
+    exponent = -frexp(most)[1] if most < TINY else 0  # of a power of two, so that nothing is rounded
     for index in range(len(weights) - 1, -1, -1):
-        mass += weights[index]
+        mass += ldexp(weights[index], exponent)
         tails[index] = mass
     return tuple(tails)
 
