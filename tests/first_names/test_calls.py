@@ -125,7 +125,7 @@ def test_an_instant_catalog_takes_a_millisecond() -> None:
 
 
 def test_a_catalog_of_counts_refuses_a_store_that_cannot_carry_it() -> None:
-    with pytest.raises(ValueError, match="AppendCatalog needs a store with supports_append; 's3' has it not"):
+    with pytest.raises(ValueError, match="AppendCatalog needs a store with supports_append; 's3' does not have it"):
         first.AppendCatalog(s3(), 1, ())
 
 

@@ -7,6 +7,7 @@ from endive.errors import UnsupportedOperationError
 from endive.storage import (
     ORIGINAL,
     AzureBlobStorageProvider,
+    AzurePremiumStorageProvider,
     ConstantStorageProvider,
     FifoQueueProvider,
     GCPStorageProvider,
@@ -24,7 +25,7 @@ TABLE = {  # provider: read, write, cas, append, tail_append, create
     "s3": (S3StorageProvider, (True, True, True, False, False, True)),
     "s3x": (S3ExpressStorageProvider, (True, True, True, True, False, True)),
     "azure": (AzureBlobStorageProvider, (True, True, True, True, False, True)),
-    "azurex": (lambda: AzureBlobStorageProvider(premium=True), (True, True, True, True, False, True)),
+    "azurex": (AzurePremiumStorageProvider, (True, True, True, True, False, True)),
     "gcp": (GCPStorageProvider, (True, True, True, False, False, True)),
     "instant": (InstantStorageProvider, (True, True, True, True, True, True)),
     "fifo": (FifoQueueProvider, (True, False, False, False, True, False)),

@@ -38,5 +38,5 @@ def test_a_named_operation_is_one_request(client, name, arguments, op):
 
 @pytest.mark.parametrize("name", ["cas", "delete", "read_batch"])
 def test_a_store_of_ones_own_that_overrides_a_named_operation_is_told_that_nobody_calls_it(name):
-    with pytest.raises(EngineError, match=f"Mine defines {name}, which no engine calls.*Define that instead"):
+    with pytest.raises(EngineError, match=f"Mine (defines|overrides) {name}"):
         type("Mine", (ObjectStore,), {name: lambda self: None})

@@ -221,7 +221,7 @@ def test_a_constant_store_takes_its_latency_for_everything_and_halves_it():
 
 
 def test_a_named_provider_takes_its_vintage():
-    assert S3StorageProvider(ORIGINAL).profile is load_profile("s3", ORIGINAL)
+    assert S3StorageProvider(vintage=ORIGINAL).profile is load_profile("s3", ORIGINAL)
 
 
 def test_a_missing_vintage_names_the_providers_that_have_it():

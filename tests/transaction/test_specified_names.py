@@ -17,7 +17,6 @@ from endive.transaction import (
     TransactionResult,
     TransactionStatus,
     ValidatedOverwriteTransaction,
-    World,
 )
 
 SPEC: dict[str, Any] = {
@@ -30,12 +29,12 @@ SPEC: dict[str, Any] = {
 SPECIFIED = (FastAppendTransaction, MergeAppendTransaction, ValidatedOverwriteTransaction)
 
 
-def make(config: dict[str, Any], kind: int) -> tuple[Any, World]:
+def make(config: dict[str, Any], kind: int) -> Any:
     parts = build_parts(parse_config(config), 1, OwnParts())
     engine = ReferenceEngine(parts, sink=None)  # type: ignore[arg-type]
     draft = TransactionDraft(kind=kind, runtime_us=0, tables_read=(0,), n_tables_written=1, partitions=())
     terms = parts.workload.sources[0].terms
-    return SPECIFIED[kind](0, 0, Client(1, 0, engine), draft, terms), engine._world
+    return SPECIFIED[kind](0, 0, Client(1, 0, engine), draft, terms)
 
 
 @pytest.mark.parametrize("n", [1, 5, 9])
@@ -49,8 +48,7 @@ def make(config: dict[str, Any], kind: int) -> tuple[Any, World]:
     ],
 )
 def test_the_cost_of_a_conflict_under_spec_is_that_of_seed_002(kind, cost, is_appended, n):
-    mode = {"transaction": {"manifest_list_mode": "append" if is_appended else "rewrite"}}
-    txn, world = make(SPEC | mode, kind)
+    txn = make(SPEC, kind)
 
     expected = ConflictCost(
         metadata_reads=1,
@@ -58,32 +56,23 @@ def test_the_cost_of_a_conflict_under_spec_is_that_of_seed_002(kind, cost, is_ap
         manifest_list_writes=0 if is_appended else 1,
         **cost(n),
     )
-    assert expected == txn.get_conflict_cost(world, n)
+    assert expected == txn.get_conflict_cost(n, is_appended)
 
 
 @pytest.mark.parametrize(("kind", "can_conflict"), [(0, False), (1, False), (2, True)])
 def test_only_operations_that_validate_can_be_in_real_conflict(kind, can_conflict):
-    assert can_conflict == make(SPEC, kind)[0].can_have_real_conflict()
+    assert can_conflict == make(SPEC, kind).can_have_real_conflict()
 
 
 def test_replacing_partitions_validates_nothing():
     replacing = {"operation_types": {"validated_overwrite": 1.0}, "overwrite": "replace_partitions"}
 
-    assert not make({**SPEC, "transaction": replacing}, 2)[0].can_have_real_conflict()
+    assert not make({**SPEC, "transaction": replacing}, 2).can_have_real_conflict()
 
 
-@pytest.mark.parametrize(
-    ("kind", "protocol", "is_ended"),
-    [
-        (FastAppendTransaction, "iceberg", False),
-        (ValidatedOverwriteTransaction, "iceberg", True),
-        (ValidatedOverwriteTransaction, "merge", False),
-    ],
-)
-def test_a_real_conflict_ends_an_operation_that_can_have_one_unless_the_protocol_merges(kind, protocol, is_ended):
-    txn, world = make({**SPEC, "commit": {"protocol": protocol}}, kind.kind)
-
-    assert is_ended == txn.should_abort_on_real_conflict(world)
+@pytest.mark.parametrize(("kind", "is_ended"), [(0, False), (1, False), (2, True)])
+def test_a_real_conflict_ends_an_operation_that_can_have_one(kind, is_ended):
+    assert is_ended == make(SPEC, kind).should_abort_on_real_conflict()
 
 
 # ---- how it ended ------------------------------------------------------------------------------------

@@ -10,15 +10,17 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from endive.distributions.code import LONGEST_MS, TAIL_MIN, Component, FloatArray, draw_ms, draw_us, encode
 from endive.distributions.code import slowest_us as slowest_of_code_us
 from endive.distributions.portable import exp, log
+from endive.distributions.sampled import draw, estimate_mean, next_key
 from endive.distributions.slowest import slowest_code
 from endive.distributions.sums import draw_sum_us, summed_code
+from endive.errors import EngineError
 from endive.rng import uniform
 
 # Gauss-Legendre on (-1, 1), eight points: (node, weight), each at plus and minus.
@@ -32,8 +34,10 @@ _NEGLIGIBLE = 1e-18
 _BISECTIONS_MAX = 200
 
 
-class LatencyDistribution(ABC):
-    """A latency in ms. One of your own needs only ``quantile``; the reference engine can then draw from it.
+class LatencyDistribution(ABC):  # noqa: B024 - which method a subclass must have depends on the other
+    """A latency in ms. One of your own needs ``sample()`` or ``quantile``; the reference engine then draws from it.
+
+    A ``sample`` that takes a parameter is given a NumPy generator, seeded per run; ``quantile`` keeps draws named.
 
     Where a latency grows with the size of the object, ``mean``, ``variance``, ``quantile`` and ``cdf`` speak
     of size zero; ``at_size`` gives the distribution for another size.
@@ -42,13 +46,32 @@ class LatencyDistribution(ABC):
     min_latency_ms: float = 0.0
     _smallest_tail: ClassVar[float] = TAIL_MIN  # how far out ``_tail_quantile`` can tell tails apart
 
-    @abstractmethod
+    is_sampled: ClassVar[bool] = False  # whether it has nothing but a ``sample`` of the user's own
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        has_quantile = cls.quantile is not LatencyDistribution.quantile
+        cls.is_sampled = cls.sample is not LatencyDistribution.sample and not has_quantile
+
+    def __new__(cls, *values: Any, **named: Any) -> Self:
+        if cls.quantile is LatencyDistribution.quantile and not cls.is_sampled:
+            raise EngineError(
+                f"{cls.__name__} cannot be drawn from: give it sample(), which returns a latency in milliseconds, or "
+                "quantile(p)."
+            )
+        return super().__new__(cls)
+
+    def sample(self) -> float:
+        """Return the next draw in ms."""
+        return self.sample_ms(next_key(), 0)
+
     def quantile(self, p: float) -> float:
         """The latency in ms that a share ``p`` of draws does not exceed, 0 <= p <= 1."""
+        raise EngineError(f"{type(self).__name__} has sample() alone, so nothing is known of its quantiles.")
 
     def mean(self) -> float:
         """The mean in ms, the floor's effect included."""
-        return self._moment(0.0, 1)
+        return estimate_mean(self, self.sample) if self.is_sampled else self._moment(0.0, 1)
 
     def variance(self) -> float:
         """The variance in ms squared, the floor's effect included."""
@@ -104,6 +127,8 @@ class LatencyDistribution(ABC):
 
     def sample_ms(self, key: int, counter: int, size_bytes: int = 0) -> float:
         """The draw (key, counter) in ms, not rounded."""
+        if self.is_sampled:
+            return max(draw(self, self.sample), self.min_latency_ms)
         code = self._code
         if code is None:
             return self._value_ms(uniform(key, counter), size_bytes)
@@ -111,6 +136,8 @@ class LatencyDistribution(ABC):
 
     def sample_us(self, key: int, counter: int, size_bytes: int = 0) -> int:
         """The draw (key, counter) in whole microseconds."""
+        if self.is_sampled:
+            return int(self.sample_ms(key, counter, size_bytes) * 1000.0 + 0.5)
         code = self._code
         if code is None:
             return int(self._value_ms(uniform(key, counter), size_bytes) * 1000.0 + 0.5)
@@ -118,6 +145,8 @@ class LatencyDistribution(ABC):
 
     def slowest_us(self, key: int, counter: int, count: int, size_bytes: int = 0) -> int:
         """The slowest of ``count`` parallel draws, in whole microseconds; may use ``count`` counters."""
+        if self.is_sampled:
+            return max(self.sample_us(key, counter + place, size_bytes) for place in range(max(1, count)))
         code = self._code
         if code is None:
             return self._slowest_without_code_us(key, counter, count, size_bytes)
@@ -240,6 +269,12 @@ class _Lifted(LatencyDistribution):
 
     inner: LatencyDistribution
     min_latency_ms: float
+
+    def sample_ms(self, key: int, counter: int, size_bytes: int = 0) -> float:
+        return max(self.inner.sample_ms(key, counter, size_bytes), self.min_latency_ms)
+
+    def sample_us(self, key: int, counter: int, size_bytes: int = 0) -> int:
+        return int(self.sample_ms(key, counter, size_bytes) * 1000.0 + 0.5)
 
     def quantile(self, p: float) -> float:
         return max(self.inner.quantile(p), self.min_latency_ms)

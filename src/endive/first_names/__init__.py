@@ -14,30 +14,24 @@ from endive.catalog.snapshot import AppendResult
 from endive.config import load_simulation_config, parse_config
 from endive.config.sections.simulation import margin_ms
 from endive.config.unsaid import overlap_unsaid
+from endive.distributions import LatencyDistribution
+from endive.distributions.sampled import seed
 from endive.errors import ConfigError, ConfigurationError, UnsupportedOperationError
 from endive.first_names.parts import (
     AppendCatalog,
-    AzureBlobStorageProvider,
     CASCatalog,
     CASResult,
     Catalog,
     CatalogSnapshot,
     CommitResult,
-    GCPStorageProvider,
     InstantCatalog,
-    InstantStorageProvider,
     IntentionRecord,
-    LatencyDistribution,
     LognormalLatency,
-    S3ExpressStorageProvider,
-    S3StorageProvider,
     SizeBasedLatency,
-    StorageProvider,
     TableMetadata,
     UniformPartitionSelector,
     ZipfPartitionSelector,
     ZipfTableSelector,
-    seed,
 )
 from endive.first_names.simulation_of_parts import Simulation, SimulationConfig, Statistics
 from endive.first_names.txns import (
@@ -51,7 +45,15 @@ from endive.first_names.txns import (
     Workload,
     WorkloadConfig,
 )
-from endive.storage import StorageResult
+from endive.storage import (
+    AzureBlobStorageProvider,
+    GCPStorageProvider,
+    InstantStorageProvider,
+    S3ExpressStorageProvider,
+    S3StorageProvider,
+    StorageProvider,
+    StorageResult,
+)
 from endive.transaction import ConflictCost, ConflictDetector, TransactionResult, TransactionStatus
 from endive.workload import PartitionSelector, TableSelector, truncated_zipf_pmf
 

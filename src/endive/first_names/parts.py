@@ -8,184 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple
 
 from endive import catalog as catalogs
 from endive import distributions, workload
 from endive.config import parse_config
+from endive.distributions.sampled import next_key
 from endive.errors import EngineError
 from endive.formats.nesting import Plan
 from endive.formats.operation import Operation
-from endive.rng import stream_key, substream
 from endive.simulation.build import OwnParts, Parts, build_parts
-from endive.storage import ObjectStore, StorageResult, load_profile
+from endive.storage import InstantStorageProvider, StorageProvider
+from endive.storage.caller import in_ms
 from endive.storage.client import Client
-from endive.vocabulary import CAS, OBJECTS, READ, WRITE
 from endive.workload.choice import TABLES_COUNTER, WRITES_COUNTER
 
-Value = TypeVar("Value")
 Read = tuple[frozenset[int], frozenset[int]]
-
-
-class _Draws:
-    """The stream that unnamed draws come from."""
-
-    key = stream_key(0, "first names")
-    taken = 0
-
-
-def seed(value: int) -> None:
-    """Begin the stream of unnamed draws anew, as ``np.random.seed`` does for the specification's."""
-    _Draws.key, _Draws.taken = stream_key(value, "first names"), 0
-
-
-def next_key() -> int:
-    """The key of the next unnamed draw."""
-    _Draws.taken += 1
-    return int(substream(_Draws.key, _Draws.taken))
-
-
-class Clock:
-    """The caller's simulation, if it has a ``now``; otherwise what was waited for so far."""
-
-    def __init__(self) -> None:
-        self.sim: Any = None
-        self._waited_us = 0
-
-    @property
-    def now_us(self) -> int:
-        """The time in microseconds."""
-        return self._waited_us if self.sim is None else round(self.sim.now * 1000.0)
-
-    @now_us.setter
-    def now_us(self, now_us: int) -> None:
-        self._waited_us = now_us
-
-
-def in_ms(process: Generator[int, None, Value], clock: Clock) -> Generator[float, None, Value]:
-    """The same process, its delays told in ms."""
-    while True:
-        try:
-            delay_us = next(process)
-        except StopIteration as ended:
-            value: Value = ended.value
-            return value
-        yield delay_us / 1000.0
-        clock.now_us += delay_us
 
 
 # ---- latencies (1.2) ---------------------------------------------------------------------------------
 
 
-class LatencyDistribution(distributions.LatencyDistribution):
-    """A latency with ``sample()``. One of your own needs ``quantile`` instead, so that its draws can be named."""
-
-    def sample(self) -> float:
-        """The next draw in ms."""
-        return self.sample_ms(next_key(), 0)
-
-
 @dataclass(frozen=True)
-class LognormalLatency(LatencyDistribution, distributions.LognormalLatency):
+class LognormalLatency(distributions.LognormalLatency):
     """Lognormal by mu and sigma, at least 1 ms unless told otherwise."""
 
     min_latency_ms: float = 1.0
 
 
 @dataclass(frozen=True)
-class SizeBasedLatency(LatencyDistribution, distributions.SizeBasedLatency):
+class SizeBasedLatency(distributions.SizeBasedLatency):
     """Base and rate per MiB with lognormal noise, at least 1 ms unless told otherwise."""
 
     min_latency_ms: float = 1.0
-
-
-# ---- stores (1.1) ------------------------------------------------------------------------------------
-
-
-class StorageProvider:
-    """A store by its profile, or by the distributions given instead of it. ``store`` is the simulator's own."""
-
-    profile: ClassVar[str]
-
-    def __init__(
-        self,
-        read_latency: distributions.LatencyDistribution | None = None,
-        write_latency: distributions.LatencyDistribution | None = None,
-        cas_success_latency: distributions.LatencyDistribution | None = None,
-        cas_failure_latency: distributions.LatencyDistribution | None = None,
-    ) -> None:
-        given = {
-            (READ, True): read_latency,
-            (WRITE, True): write_latency,
-            (CAS, True): cas_success_latency,
-            (CAS, False): cas_failure_latency,
-        }
-        overrides = {
-            (object, op, success): latency
-            for (op, success), latency in given.items()
-            for object in range(len(OBJECTS))
-            if latency is not None
-        }
-        self.clock = Clock()
-        self.store = ObjectStore(load_profile(self.profile).with_overrides(overrides))
-        self.store.attach(self.clock)
-        self.supports_cas = self.store.supports_cas
-        self.supports_append = self.store.supports_append
-        self.supports_tail_append = self.store.supports_tail_append
-
-    def read(self, key: str, expected_size_bytes: int) -> Generator[float, None, StorageResult]:
-        """Read an object."""
-        return in_ms(self.store.read(key, expected_size_bytes, **self._draw()), self.clock)
-
-    def write(self, key: str, size_bytes: int) -> Generator[float, None, StorageResult]:
-        """Write an object."""
-        return in_ms(self.store.write(key, size_bytes, **self._draw()), self.clock)
-
-    def cas(self, key: str, expected_version: int, size_bytes: int) -> Generator[float, None, StorageResult]:
-        """Swap an object: "success determined by caller; this just models latency"."""
-        return in_ms(self.store.cas(key, expected_version, size_bytes, **self._draw(True)), self.clock)
-
-    def append(self, key: str, offset: int, size_bytes: int) -> Generator[float, None, StorageResult]:
-        """Append at an offset; whether it is the end is the caller's to know."""
-        return in_ms(self.store.append(key, offset, size_bytes, **self._draw(True)), self.clock)
-
-    def tail_append(self, key: str, size_bytes: int) -> Generator[float, None, StorageResult]:
-        """Append at the end, wherever that is."""
-        return in_ms(self.store.tail_append(key, size_bytes, **self._draw(True)), self.clock)
-
-    def _draw(self, success: bool | None = None) -> dict[str, Any]:
-        named = {"client": Client(next_key(), 0, self.clock), "counter": 0}
-        return named if success is None else {**named, "evaluate": lambda: success}
-
-
-class S3StorageProvider(StorageProvider):
-    """Amazon S3 Standard."""
-
-    profile = "s3"
-
-
-class S3ExpressStorageProvider(StorageProvider):
-    """Amazon S3 Express One Zone."""
-
-    profile = "s3x"
-
-
-class AzureBlobStorageProvider(StorageProvider):
-    """Azure Blob Storage, Standard; Premium is a subclass with the profile ``azurex``."""
-
-    profile = "azure"
-
-
-class GCPStorageProvider(StorageProvider):
-    """Google Cloud Storage."""
-
-    profile = "gcp"
-
-
-class InstantStorageProvider(StorageProvider):
-    """1 ms for everything."""
-
-    profile = "instant"
 
 
 # ---- catalogs (2) ------------------------------------------------------------------------------------
@@ -228,17 +83,18 @@ class CommitResult(NamedTuple):
 CASResult = CommitResult  # one result for every commit point
 
 
-def as_specified(snapshot: catalogs.CatalogSnapshot) -> CatalogSnapshot:
-    """A snapshot of the simulator's in the specification's words."""
+def as_specified(snapshot: catalogs.CatalogSnapshot, partitions: tuple[int, ...] = ()) -> CatalogSnapshot:
+    """Return a snapshot of the simulator's in the specification's words, each table with so many partitions."""
+    counts = partitions or [table.num_partitions for table in snapshot.tables]
     tables = tuple(
         TableMetadata(
             table.table_id,
             table.version,
             table.state.iceberg.list_offset,
-            table.num_partitions,
-            table.partition_versions,
+            count,
+            table.partition_versions[:count],
         )
-        for table in snapshot.tables
+        for table, count in zip(snapshot.tables, counts, strict=True)
     )
     return CatalogSnapshot(snapshot.seq, tables, snapshot.timestamp_ms)
 
@@ -261,12 +117,20 @@ class Catalog:
 
     def __init__(self, storage: StorageProvider, num_tables: int, partitions_per_table: tuple[int, ...]) -> None:
         if not getattr(storage, self.needs):
-            raise ValueError(f"{type(self).__name__} needs a store with {self.needs}; '{storage.profile}' has it not.")
-        counts = [count for count in partitions_per_table if count > 0]
-        partitions = {"partitions": {"enabled": True, "per_table": counts}} if counts else {}
+            raise ValueError(
+                f"{type(self).__name__} needs a store with {self.needs}; '{storage.name}' does not have it."
+            )
+        if partitions_per_table and len(partitions_per_table) != num_tables:
+            raise ValueError(
+                f"partitions_per_table = {partitions_per_table} must hold num_tables = {num_tables} numbers."
+            )
+        largest = max(partitions_per_table, default=0)
+        partitions = {"partitions": {"enabled": True, "num_partitions": largest}} if largest else {}
         self.section = {**self.keys, "num_tables": num_tables, **partitions}
+        self.partitions_per_table = tuple(partitions_per_table)
         self.storage = storage
-        self.clock = storage.clock
+        self.clock = storage.caller_clock
+        storage.attach(self.clock)
         self.parts = self.build({})
         self.parts.catalog.refusal_returns_snapshot = True
         self.parts.catalog.attach(self.clock)
@@ -274,11 +138,12 @@ class Catalog:
     def build(self, rest: Mapping[str, Any]) -> Parts:
         """The simulator's parts around this catalog, by the specification's protocol."""
         config = parse_config({"commit": {"protocol": "spec"}, "catalog": self.section, **rest})
-        return build_parts(config, 0, OwnParts(storage=self.storage.store))
+        return build_parts(config, 0, OwnParts(storage=self.storage))
 
     def read(self) -> Generator[float, None, CatalogSnapshot]:
         """The state at the server's instant."""
-        return as_specified((yield from in_ms(self.parts.catalog.read(client=self._client()), self.clock)))
+        seen = yield from in_ms(self.parts.catalog.read(client=self._client()), self.clock)
+        return as_specified(seen, self.partitions_per_table)
 
     def commit(
         self, expected_seq: int, writes: Mapping[int, int], intention: IntentionRecord | None = None
@@ -286,7 +151,7 @@ class Catalog:
         """Install ``writes`` if the catalog, or with a log every table named, is still as expected."""
         made = self._intention(expected_seq, writes, intention or IntentionRecord(0, writes, {}))
         told = yield from in_ms(self.parts.catalog.commit(made, client=self._client()), self.clock)
-        snapshot = None if told.snapshot is None else as_specified(told.snapshot)
+        snapshot = None if told.snapshot is None else as_specified(told.snapshot, self.partitions_per_table)
         return CommitResult(told.success, snapshot, told.latency_ms)
 
     def _client(self) -> Client:

@@ -15,15 +15,15 @@ import pyarrow.parquet as pq
 
 import endive.simulation
 from endive import config as configs
-from endive.first_names.parts import Catalog, StorageProvider
+from endive.first_names.parts import Catalog
 from endive.first_names.txns import (
-    AskedDetector,
     PartitionOverlapConflictDetector,
     ProbabilisticConflictDetector,
     Transaction,
     Workload,
 )
 from endive.results import SimulationResult
+from endive.storage import StorageProvider
 from endive.transaction import ConflictDetector, TransactionResult, TransactionStatus
 
 
@@ -47,7 +47,9 @@ class SimulationConfig:
     def simulation(self) -> endive.simulation.Simulation:
         """The simulator's own, with these parts."""
         detector = self.conflict_detector
-        section, catalog = self.workload.section, dict(self.catalog.section)
+        own_catalog = None if isinstance(self.catalog, Catalog) else self.catalog
+        section = self.workload.section
+        catalog = dict(self.catalog.section) if own_catalog is None else self.workload.catalog_section
         conflict = {}
         if not self.workload.chooses_partitions:
             catalog.pop("partitions", None)
@@ -72,9 +74,11 @@ class SimulationConfig:
         is_ours = isinstance(detector, ProbabilisticConflictDetector | PartitionOverlapConflictDetector)
         return endive.simulation.Simulation(
             keys,
-            storage=self.storage_provider.store,
+            storage=self.storage_provider,
+            catalog=own_catalog,
             workload=self.workload.fill,
-            conflict_detector=None if is_ours else AskedDetector.of(detector),
+            conflict_detector=None if is_ours else detector,
+            transaction_types=self.workload.transaction_types or None,
         )
 
 

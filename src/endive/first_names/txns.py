@@ -9,11 +9,15 @@ from itertools import pairwise
 from typing import Any, Final
 
 from endive import distributions, transaction, workload
-from endive.first_names.parts import Catalog, Clock, InstantCatalog, StorageProvider, as_specified, in_ms, next_key
+from endive.distributions.sampled import draw, next_key
+from endive.errors import EngineError
+from endive.first_names.parts import Catalog, InstantCatalog
 from endive.rng import uniform
 from endive.simulation.build import Parts
-from endive.storage import Client
+from endive.storage import Client, StorageProvider
+from endive.storage.caller import CallerClock, in_ms
 from endive.transaction import ConflictCost, ConflictDetector, TransactionResult, World
+from endive.transaction.conflict_cost import cost_by_kind
 from endive.transaction.specified_names import SpecifiedTransaction
 from endive.vocabulary import FAST_APPEND, KINDS, MERGE_APPEND, VALIDATED_OVERWRITE
 from endive.workload import NEVER_US, Choice, Renewal, Source
@@ -22,7 +26,7 @@ Partitions = Mapping[int, frozenset[int]]
 _SPECIFIED: Final = (FAST_APPEND, MERGE_APPEND, VALIDATED_OVERWRITE)
 
 
-def _world(parts: Parts, clock: Clock, detector: ConflictDetector) -> World:
+def _world(parts: Parts, clock: CallerClock, detector: ConflictDetector) -> World:
     return World(
         clock=clock,
         storage=parts.storage,
@@ -60,6 +64,12 @@ def _parts_alone(kind: int, per_commit: float | None, *, is_appended: bool) -> P
 # ---- txns (3) ----------------------------------------------------------------------------------------
 
 
+def _chosen(table: int, read: Partitions, written: Partitions) -> tuple[tuple[int, ...], int]:
+    """Return the partitions a transaction touches in a table, the written ones first, and how many these are."""
+    own = written.get(table, frozenset())
+    return (*sorted(own), *sorted(read.get(table, frozenset()) - own)), len(own)
+
+
 class Transaction(SpecifiedTransaction):
     """A txn by its tables and partitions, which runs by the specification's protocol."""
 
@@ -78,8 +88,7 @@ class Transaction(SpecifiedTransaction):
     ) -> None:
         self._conflict_detector = real_conflict_detector
         self.submit_time, self.runtime = submit_time_ms, runtime_ms
-        self.tables_read, self.tables_written = tables_read, tables_written
-        self.partitions_read, self.partitions_written = partitions_read or {}, partitions_written or {}
+        partitions_read, partitions_written = partitions_read or {}, partitions_written or {}
         self.manifests_per_concurrent_commit = manifests_per_concurrent_commit
         order = (*sorted(tables_written), *sorted(tables_read - tables_written))
         draft = transaction.TransactionDraft(
@@ -87,30 +96,19 @@ class Transaction(SpecifiedTransaction):
             runtime_us=round(runtime_ms * 1000.0),
             tables_read=order,
             n_tables_written=len(tables_written),
-            partitions=tuple(self._partitions(table) for table in order),
+            partitions=tuple(_chosen(table, partitions_read, partitions_written) for table in order),
         )
         terms = _parts_alone(self.kind, self._per_commit, is_appended=False).workload.sources[0].terms
-        client = Client(next_key(), txn_id, Clock())
+        client = Client(next_key(), txn_id, CallerClock())
         super().__init__(txn_id, round(submit_time_ms * 1000.0), client, draft, terms)
-
-    def _partitions(self, table: int) -> tuple[tuple[int, ...], int]:
-        written = self.partitions_written.get(table, frozenset())
-        return (*sorted(written), *sorted(self.partitions_read.get(table, frozenset()) - written)), len(written)
 
     @property
     def _per_commit(self) -> float | None:
         return self.manifests_per_concurrent_commit if self.kind == MERGE_APPEND else None
 
-    def get_conflict_cost(  # type: ignore[override]
-        self, n_snapshots_behind: int, ml_append_mode: bool
-    ) -> ConflictCost:
-        """The I/O of one retry, with lists rewritten or appended to."""
-        parts = _parts_alone(self.kind, self._per_commit, is_appended=ml_append_mode)
-        return super().get_conflict_cost(_world(parts, Clock(), parts.detector), n_snapshots_behind)
-
-    def should_abort_on_real_conflict(self) -> bool:  # type: ignore[override]
-        """Whether a real conflict ends it: where it can have one, under the specification's protocol."""
-        return self.can_have_real_conflict()
+    def get_conflict_cost(self, n_snapshots_behind: int, ml_append_mode: bool) -> ConflictCost:
+        """Return the I/O of one retry, with lists rewritten or appended to."""
+        return cost_by_kind(self.kind, n_snapshots_behind, ml_append_mode, self.manifests_per_concurrent_commit)
 
     def execute(  # type: ignore[override]
         self,
@@ -131,8 +129,8 @@ class Transaction(SpecifiedTransaction):
         self.client.clock, self.terms = clock, made.workload.sources[0].terms
         if not catalog.parts.catalog.state.num_partitions:
             self.partitions = ()
-        detector = AskedDetector.of(self._conflict_detector or conflict_detector)
-        world = _world(replace(catalog.parts, storage=storage.store, format=made.format), clock, detector)
+        detector = self._conflict_detector or conflict_detector
+        world = _world(replace(catalog.parts, storage=storage, format=made.format), clock, detector)
         return (yield from in_ms(self._end(world), clock))
 
     def _end(self, world: World) -> Generator[int, None, TransactionResult]:
@@ -177,30 +175,6 @@ def _made(kind: int, txn_id: int, submit_us: int, runtime_us: int, drawn: Any) -
     )
 
 
-class AskedDetector(ConflictDetector):
-    """A detector of the caller's, asked in the specification's words."""
-
-    def __init__(self, detector: ConflictDetector) -> None:
-        self.detector = detector
-
-    @classmethod
-    def of(cls, detector: ConflictDetector) -> ConflictDetector:
-        """The detector itself, if it is the simulator's or from here."""
-        return detector if detector.is_built_in else cls(detector)
-
-    @property
-    def is_built_in(self) -> bool:
-        """Never: the compiled engine cannot ask it."""
-        return False
-
-    def is_real_conflict(self, txn: transaction.Transaction, current_snapshot: Any, start_snapshot: Any) -> bool:
-        """The caller's verdict."""
-        if not isinstance(txn, Transaction):
-            drawn = (txn.tables, txn.n_written, txn.partitions)
-            txn = _made(txn.row.kind, txn.id, txn.row.submit_us, txn.runtime_us, drawn)
-        return self.detector.is_real_conflict(txn, as_specified(current_snapshot), as_specified(start_snapshot))  # type: ignore[arg-type]
-
-
 # ---- the workload (4) --------------------------------------------------------------------------------
 
 
@@ -222,6 +196,22 @@ class WorkloadConfig:
     real_conflict_probability: float = 0.0
     data_overlap_probability: float = 0.0
 
+    def __post_init__(self) -> None:
+        """Reject parts that could not be drawn from."""
+        for name in ("inter_arrival", "runtime", "tables_per_txn", "partitions_per_txn"):
+            latency = getattr(self, name)
+            if latency is not None and not isinstance(latency, distributions.LatencyDistribution):
+                raise EngineError(f"{name} = {latency!r} is not a LatencyDistribution.")
+            if latency is not None and latency.is_sampled:
+                draw(latency, latency.sample)
+        for name, wanted in (
+            ("table_selection", workload.TableSelector),
+            ("partition_selection", workload.PartitionSelector),
+        ):
+            selector = getattr(self, name)
+            if selector is not None and not isinstance(selector, wanted):
+                raise EngineError(f"{name} = {selector!r} is not a {wanted.__name__}; make its class a subclass of it.")
+
 
 @dataclass(frozen=True)
 class _WholeNumber(transaction.CountDistribution):
@@ -235,34 +225,30 @@ class _WholeNumber(transaction.CountDistribution):
         return tuple(after - before for before, after in pairwise(below))
 
 
-class _Selected(workload.TableSelector, workload.PartitionSelector):
-    """A selector of the caller's, which is told counts only."""
-
-    def __init__(self, selector: Any) -> None:
-        self.selector = selector
-
-    def select(self, count: int, total: int, /, **named: int) -> tuple[frozenset[int], frozenset[int]]:
-        """What it selects."""
-        read, written = self.selector.select(count, total)
-        return frozenset(read), frozenset(written)
-
-    @property
-    def is_built_in(self) -> bool:
-        """Never: the compiled engine cannot ask it."""
-        return False
-
-
 def _choice(total: int, counts: distributions.LatencyDistribution, selector: Any) -> Choice:
-    known = selector if getattr(selector, "is_built_in", False) else _Selected(selector)
-    return Choice(total=total, count=0, count_alpha=0.0, selector=known, law=_WholeNumber(latency=counts))
+    return Choice(total=max(1, total), count=0, count_alpha=0.0, selector=selector, law=_WholeNumber(latency=counts))
 
 
 class Workload:
-    """Txns by a ``WorkloadConfig``; equal seeds make equal txns."""
+    """Transactions by a ``WorkloadConfig``; equal seeds make equal ones.
 
-    def __init__(self, config: WorkloadConfig, seed: int | None = None) -> None:
+    ``transaction_types`` names classes of your own by kind of operation, as ``{"fast_append": MyAppend}``.
+    """
+
+    def __init__(
+        self,
+        config: WorkloadConfig,
+        seed: int | None = None,
+        transaction_types: Mapping[str, type[transaction.Transaction]] | None = None,
+    ) -> None:
+        if type(self).generate is not Workload.generate:
+            raise EngineError(
+                f"{type(self).__name__} overrides generate, which an engine does not call. Give its distributions and "
+                "selectors in a WorkloadConfig, and its classes of transactions in transaction_types."
+            )
         self._config = config
         self.seed = 0 if seed is None else seed
+        self.transaction_types = dict(transaction_types or {})
 
     @property
     def chooses_partitions(self) -> bool:
@@ -278,6 +264,13 @@ class Workload:
             "real_conflict_probability": self._config.real_conflict_probability
             or self._config.data_overlap_probability,
         }
+
+    @property
+    def catalog_section(self) -> dict[str, Any]:
+        """The keys of [catalog] for a catalog of the user's own."""
+        largest = max(self._config.partitions_per_table, default=0)
+        partitions = {"partitions": {"enabled": True, "num_partitions": largest}} if largest else {}
+        return {"type": "instant", "scope": "catalog", "num_tables": self._config.num_tables, **partitions}
 
     def fill(self, made: workload.WorkloadConfig) -> workload.Workload:
         """The simulator's workload, its source drawing from these distributions."""

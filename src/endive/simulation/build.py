@@ -7,7 +7,6 @@ filled in by the configuration; none is invented here.
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from endive.catalog import (
@@ -23,7 +22,8 @@ from endive.catalog.rules import SCOPES, LockTerms
 from endive.config import SimulationConfig
 from endive.config.sections.commit import CommitConfig
 from endive.distributions import FixedLatency, from_table
-from endive.errors import ConfigError
+from endive.distributions.sampled import begin_run
+from endive.errors import ConfigError, EngineError
 from endive.formats.content import Tables
 from endive.formats.data_files import N_CHANGES
 from endive.formats.delta.protocol import PRESETS as DELTA_PRESETS
@@ -42,6 +42,8 @@ from endive.simulation.build_source import (
     is_by_files,
     us_of,
 )
+from endive.simulation.own_catalog import OwnCatalog, check_catalog
+from endive.simulation.own_transaction import engine_class
 from endive.storage import ObjectStore, StorageProvider, load_profile
 from endive.storage.throttled import SlowDown, ThrottledStore, without_throttling
 from endive.transaction import (
@@ -71,7 +73,7 @@ from endive.vocabulary import (
 from endive.workload import Workload, WorkloadConfig
 
 RESENT_MAX = 1_000  # times that a commit with an idempotency key is sent until an answer comes back
-CatalogFactory = Callable[[StorageProvider, CatalogState], Catalog]
+CatalogFactory = Callable[[StorageProvider, CatalogState], Catalog] | object  # or a catalog as the specification's
 WorkloadFactory = Callable[[WorkloadConfig], Workload]
 
 BYTES_PER_CHANGE: Final = 8
@@ -87,6 +89,24 @@ class OwnParts:
     workload: WorkloadFactory | None = None
     conflict_detector: ConflictDetector | None = None
     transaction_types: Mapping[str, type[Transaction]] | None = None
+
+    def __post_init__(self) -> None:
+        """Reject what no engine would call, when the simulation is made."""
+        if self.storage is not None and not isinstance(self.storage, StorageProvider):
+            raise EngineError(f"{type(self.storage).__name__} is not a StorageProvider; make it a subclass of it.")
+        if self.conflict_detector is not None and not isinstance(self.conflict_detector, ConflictDetector):
+            name = type(self.conflict_detector).__name__
+            raise EngineError(f"{name} is not a ConflictDetector; make it a subclass, with is_real_conflict.")
+        if self.catalog is not None and not callable(self.catalog):
+            check_catalog(self.catalog)
+        for kind, made in (self.transaction_types or {}).items():
+            engine_class(kind, made)
+
+    @property
+    def are_given(self) -> bool:
+        """Whether any part is the user's own."""
+        parts = (self.storage, self.catalog, self.workload, self.conflict_detector, self.transaction_types)
+        return any(part is not None for part in parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,19 +143,21 @@ class Parts:
 
 def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
     """Make every object a simulation of ``config`` needs."""
+    if own.are_given:
+        begin_run(seed)
     storage = own.storage if own.storage is not None else build_storage(config)
     slow_down = build_slow_down(config)
     client_storage = ThrottledStore(storage, slow_down) if slow_down.rate > 0.0 else storage
     settings = build_format(config, storage)
     tables = build_tables(config, settings)
-    make_catalog = own.catalog or partial(build_catalog, config)
     make_workload = own.workload or Workload
-    types = dict(own.transaction_types or {})
+    types = {kind: engine_class(kind, made) for kind, made in (own.transaction_types or {}).items()}
+    state = build_state(config, tables)
     return Parts(
         duration_us=us_of(config.simulation.duration_ms),
         storage=storage,
         client_storage=client_storage,
-        catalog=make_catalog(client_storage, build_state(config, tables)),
+        catalog=_make_catalog(config, own.catalog, client_storage, state),
         workload=make_workload(build_workload_config(config, seed)),
         detector=own.conflict_detector if own.conflict_detector is not None else build_detector(config),
         tables=tables,
@@ -150,6 +172,17 @@ def build_parts(config: SimulationConfig, seed: int, own: OwnParts) -> Parts:
         lock=build_lock(config.catalog.service.lock),
         transaction_types=tuple(types.get(kind, Transaction) for kind in KINDS),
     )
+
+
+def _make_catalog(
+    config: SimulationConfig, own: CatalogFactory | None, storage: StorageProvider, state: CatalogState
+) -> Catalog:
+    if own is None:
+        return build_catalog(config, storage, state)
+    if callable(own):
+        made: Catalog = own(storage, state)
+        return made
+    return OwnCatalog(own, state)
 
 
 def build_storage(config: SimulationConfig) -> StorageProvider:

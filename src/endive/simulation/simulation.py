@@ -7,6 +7,7 @@ from typing import Any
 
 from endive.config import SimulationConfig, load_simulation_config, parse_config
 from endive.config.unsaid import what_is_unsaid
+from endive.distributions.sampled import begin_run
 from endive.errors import EngineError
 from endive.results.history import HistoryCheck
 from endive.results.provenance import Provenance
@@ -80,6 +81,8 @@ class Simulation:
         if chosen == "compiled":
             history = CompiledEngine(parts, sink, progress=progress).run()
         else:
+            if self._own.are_given:
+                begin_run(seed)
             history = ReferenceEngine(parts, sink, progress=progress, trace=trace, read_sets=read_sets).run()
         return sink.finish(history)
 

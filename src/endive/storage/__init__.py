@@ -11,6 +11,7 @@ from endive.storage.profile_file import MEASURED, ORIGINAL, VINTAGES, list_profi
 from endive.storage.provider import Exchange, Request, StorageProvider, StorageResult
 from endive.storage.providers import (
     AzureBlobStorageProvider,
+    AzurePremiumStorageProvider,
     ConstantStorageProvider,
     FifoQueueProvider,
     GCPStorageProvider,
@@ -48,6 +49,7 @@ __all__ = [
     "VINTAGES",
     "WRITE",
     "AzureBlobStorageProvider",
+    "AzurePremiumStorageProvider",
     "Client",
     "Clock",
     "ConstantStorageProvider",

@@ -4,6 +4,7 @@ from endive.distributions.counts import CountDistribution
 from endive.formats.iceberg.attempt import AttemptCost
 from endive.formats.iceberg.protocol import CommitProtocol
 from endive.formats.nesting import Plan, Situation
+from endive.transaction.conflict_cost import ConflictCost
 from endive.transaction.detectors import (
     ConflictDetector,
     FilesConflictDetector,
@@ -12,7 +13,6 @@ from endive.transaction.detectors import (
 )
 from endive.transaction.retry import Backoff
 from endive.transaction.specified_names import (
-    ConflictCost,
     FastAppendTransaction,
     MergeAppendTransaction,
     TransactionResult,

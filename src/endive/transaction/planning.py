@@ -6,7 +6,7 @@ from endive.catalog.snapshot import CatalogSnapshot, TableMetadata
 from endive.formats import data_files, rivals, rules
 from endive.formats.file_history import TouchedFiles
 from endive.formats.nesting import Plan, Situation
-from endive.vocabulary import NO_REASON
+from endive.vocabulary import NO_REASON, VALIDATION_EXCEPTION
 
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
@@ -38,6 +38,9 @@ def plan_tables(
         rules.describe(world, txn.operation, attempt, *states, filtered, behind, older, situation)
         if rules.is_beset(world, txn.operation, situation, txn.terms.is_by_files):
             candidates.append(position)
+    if "can_have_real_conflict" in txn.own_hooks:
+        behind_at = [p for p, each in enumerate(situations) if each.iceberg.behind > 0]
+        candidates = behind_at if txn.can_have_real_conflict() else []
     real = tuple(position for position, situation in enumerate(situations) if rules.is_in_conflict(world, situation))
     if candidates:
         real += world.detector.conflicting_positions(txn, base, previous, tuple(candidates))
@@ -54,6 +57,8 @@ def plan_tables(
     reason = NO_REASON
     for situation in situations:
         reason = rules.verdict_on(world, txn.operation, situation, reason)
+    if "should_abort_on_real_conflict" in txn.own_hooks and reason in (NO_REASON, VALIDATION_EXCEPTION):
+        reason = VALIDATION_EXCEPTION if real and txn.should_abort_on_real_conflict() else NO_REASON
     return [txn.plan_attempt(world, situation) for situation in situations], reason
 
 

@@ -6,12 +6,9 @@ for each kind instead, which says what a conflict costs and whether a real one e
 
 from dataclasses import dataclass
 
-from endive.formats.iceberg.attempt import IcebergSituation
-from endive.formats.iceberg.protocol import REAL_ABORT
-from endive.formats.nesting import Situation
 from endive.storage.client import count_sent
 from endive.transaction.transaction import Transaction
-from endive.transaction.transaction_values import TransactionStatus, World
+from endive.transaction.transaction_values import TransactionStatus
 from endive.vocabulary import (
     FAST_APPEND,
     MANIFEST,
@@ -23,18 +20,6 @@ from endive.vocabulary import (
     VALIDATED_OVERWRITE,
     WRITE,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConflictCost:
-    """What resolving one refused attempt asks of storage, on one table."""
-
-    metadata_reads: int = 0
-    manifest_list_reads: int = 0
-    manifest_list_writes: int = 0
-    historical_ml_reads: int = 0
-    manifest_file_reads: int = 0
-    manifest_file_writes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,28 +40,9 @@ class TransactionResult:
 
 
 class SpecifiedTransaction(Transaction):
-    """A txn with the questions the specification asks of one."""
+    """A txn with the result that the specification describes."""
 
     kind: int
-
-    def should_abort_on_real_conflict(self, world: World) -> bool:
-        """Whether a real conflict ends the txn: not one of an operation that has none, nor where it is merged."""
-        return self.can_have_real_conflict() and world.format.iceberg.protocol.real_conflict == REAL_ABORT
-
-    def get_conflict_cost(self, world: World, n_snapshots_behind: int) -> ConflictCost:
-        """The I/O of one retry on one table that ``n_snapshots_behind`` appends have moved."""
-        n, is_moved = n_snapshots_behind, min(1, n_snapshots_behind)
-        situation = IcebergSituation(attempt=2, behind=n, behind_read=n, appended=n, data_to_check=n, is_moved=is_moved)
-        situation.is_head_matched = is_moved
-        cost = self.plan_attempt(world, Situation(iceberg=situation)).iceberg
-        return ConflictCost(
-            metadata_reads=cost.metadata_reads + cost.check_reads,
-            manifest_list_reads=cost.list_reads,
-            manifest_list_writes=cost.list_writes,
-            historical_ml_reads=cost.history_lists,
-            manifest_file_reads=cost.validate_reads + cost.filter_reads + cost.merge_reads,
-            manifest_file_writes=cost.own_writes + cost.filter_writes + cost.merge_writes,
-        )
 
     @property
     def result(self) -> TransactionResult:

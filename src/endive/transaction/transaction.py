@@ -6,6 +6,7 @@ and pays what they say.
 
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from typing import Any
 
 from endive.catalog.rules import LOCK_DYNAMODB, LOCK_NONE
 from endive.catalog.snapshot import CatalogSnapshot, IntentionRecord
@@ -19,6 +20,7 @@ from endive.storage.client import Client
 from endive.storage.throttled import GivenUpError
 from endive.transaction import retry
 from endive.transaction.aftermath import rerun_key, runs_again
+from endive.transaction.conflict_cost import ConflictCost, charge, cost_by_kind, is_ours
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
 from endive.transaction.ordering import leave_lock, pass_turn, take_lock, wait_for_turn
 from endive.transaction.planning import find_files, plan_tables
@@ -42,12 +44,23 @@ from endive.vocabulary import (
 Life = Generator[int, None, None]
 
 
+HOOKS = ("can_have_real_conflict", "should_abort_on_real_conflict", "get_conflict_cost")
+
+
 class Transaction:
-    """One txn. A kind of one's own is a subclass that overrides ``plan_attempt`` or any other step.
+    """One txn. A kind of one's own is a subclass that overrides what the refactoring specification lets it say
+    (``can_have_real_conflict``, ``should_abort_on_real_conflict``, ``get_conflict_cost``), or ``plan_attempt``.
 
     ``execute`` is a generator of microseconds to wait. What the txn is told, it was told by a message it
     paid for: the snapshots it holds, and nothing else.
     """
+
+    own_hooks: frozenset[str] = frozenset()  # which of these methods are a user's own
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        own = {name for base in cls.__mro__ if not is_ours(base) for name in HOOKS if name in vars(base)}
+        cls.own_hooks = frozenset(own)
 
     def __init__(
         self, txn_id: int, submit_us: int, client: Client, draft: TransactionDraft, terms: TransactionTerms
@@ -85,16 +98,53 @@ class Transaction:
         self.branch = 0  # of those, while two run beside each other
         self.leftovers = Leftovers()
 
+    # --- what a transaction touches, in the refactoring specification's words -----------------------
+
+    @property
+    def tables_read(self) -> frozenset[int]:
+        """Every table it reads."""
+        return frozenset(self.tables)
+
+    @property
+    def tables_written(self) -> frozenset[int]:
+        """The tables it writes, which it reads too."""
+        return frozenset(self.tables[: self.n_written])
+
+    @property
+    def partitions_read(self) -> dict[int, frozenset[int]]:
+        """Partitions it reads, by table; empty without partitions."""
+        return {table: frozenset(chosen) for table, (chosen, _) in zip(self.tables, self.partitions, strict=False)}
+
+    @property
+    def partitions_written(self) -> dict[int, frozenset[int]]:
+        """Partitions it writes, by table it writes."""
+        written = zip(self.tables[: self.n_written], self.partitions, strict=False)
+        return {table: frozenset(chosen[:count]) for table, (chosen, count) in written}
+
     # --- what a kind may change -------------------------------------------------------------------
 
     def can_have_real_conflict(self) -> bool:
         """Whether others' changes can make this operation wrong, and not only late."""
         return rivals.can_conflict(self.operation)
 
+    def should_abort_on_real_conflict(self) -> bool:
+        """Whether a real conflict ends it: where it can have one, under the specification's protocol."""
+        return self.can_have_real_conflict()
+
+    def get_conflict_cost(self, n_snapshots_behind: int, ml_append_mode: bool) -> ConflictCost:
+        """Return the I/O of resolving one conflict (refactoring specification, 3.2); the engine asks an override only.
+
+        ``ml_append_mode`` says whether manifest lists are appended to.
+        """
+        return cost_by_kind(self.operation.kind, n_snapshots_behind, ml_append_mode)
+
     def plan_attempt(self, world: World, situation: Situation) -> Plan:
         """What this attempt does on one table, its situation being as described."""
         made = Plan()
         rules.plan(world, self.operation, situation, made)
+        if "get_conflict_cost" in self.own_hooks and situation.iceberg.attempt > 1:
+            own = self.get_conflict_cost(situation.iceberg.behind, rules.appends_before_swap(world))
+            charge(made.iceberg, own, type(self).__name__)
         return made
 
     # --- the life -----------------------------------------------------------------------------------

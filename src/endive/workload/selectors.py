@@ -5,10 +5,13 @@ The arithmetic is in ``endive.workload.picks``, how many a source selects in ``e
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from endive.errors import ConfigError
+from endive.errors import ConfigError, EngineError
 from endive.workload.picks import pick_distinct, split_written, written_count, zipf_tails
 
 
@@ -25,10 +28,31 @@ class Selector(ABC):
         from ``write_counter`` on for the write set.
         """
 
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        own = vars(cls).get("select")
+        if own is not None and not {"key", "kwargs"} & set(inspect.signature(own).parameters):
+            cls.select = _told_counts(cls.__name__, own)  # type: ignore[method-assign]
+
     @property
     def is_built_in(self) -> bool:
         """Whether the compiled engine knows it: a user's subclass runs on the reference engine only."""
         return type(self).__module__ == __name__
+
+
+def _told_counts(owner: str, own: Callable[..., Any]) -> Callable[..., tuple[frozenset[int], frozenset[int]]]:
+    """Make a user's ``select(count, total)`` take the names of draws, and check what it selects."""
+
+    def select(self: Any, count: int, total: int, /, **named: int) -> tuple[frozenset[int], frozenset[int]]:
+        read, written = (frozenset(int(each) for each in picked) for picked in own(self, count, total))
+        if not written or not written <= read <= frozenset(range(total)):
+            raise EngineError(
+                f"{owner}.select({count}, {total}) returned {set(read)}, {set(written)}; it must return what is read "
+                f"and, among it, what is written, of 0 to {total - 1}."
+            )
+        return read, written
+
+    return select
 
 
 class TableSelector(Selector):
