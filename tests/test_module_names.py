@@ -11,7 +11,6 @@ OF_A_COMMAND = {"advise", "check", "compare", "explain", "limit", "observe", "pr
 OF_A_SECTION = {"arrivals", "catalog", "distribution", "simulation", "source"}
 # One subject, looked at in two places.
 OF_A_SUBJECT = {
-    "answer",  # as a value, and as the head of a report
     "knowledge",  # how well figures are known: of a simulation, and as its results say it
     "observer",  # who holds histories to be serial: in the reference engine, and in the compiled one
     "ordering",  # who orders commits: in the reference engine, and in the compiled one

@@ -56,7 +56,7 @@ SIZES = {
     "formats/appends.toml": (64, 3),
     "formats/compaction_beside_stream.toml": (80, 3),
     "formats/merge_beside_stream.toml": (192, 3),
-    "demo.toml": (16, 4),
+    "demo.toml": (16, 16),
     "examples/retry_policies.toml": (13, 3),
     "growth/merging.toml": (35, 5),
     "growth/snapshots.toml": (21, 3),

@@ -42,7 +42,7 @@ def test_one_session_sweeps_analyses_and_draws_and_the_dataset_verifies(
     assert (0, ["endive small"]) == (result.exit_code, shared.names)
     lines = result.stdout.splitlines()
     assert lines[0].startswith("small: 4 runs simulated in ")
-    assert lines[-1].startswith("out/small/report.html (")
+    assert lines[-1].startswith("report: out/small/report.html (")
     assert (tmp_path / "out/small/analysis/index.json").is_file()
 
     change_value(tmp_path / "out/small/groups/study=small/groups.parquet", "retries_mean", 0, lambda _: 7.0)

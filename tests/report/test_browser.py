@@ -96,6 +96,8 @@ def open_page(browser: Any, path: Path, width: int, **options: Any) -> Any:
     """A page that has drawn everything; ``boxes`` and ``pictures`` are how it looked before a test touched it."""
     page = watch_page(browser, path.as_uri(), width, **options)
     page.wait_for_function("document.documentElement.dataset.ready === 'yes'")
+    page.evaluate("for (const more of document.querySelectorAll('details.more')) more.open = true")
+    page.wait_for_function("[...document.querySelectorAll('figure[data-chart]')].every((one) => one.dataset.drawn)")
     page.boxes = page.evaluate(BOXES)
     page.pictures = {name: picture_of(page, name) for name in PICTURED}
     return page

@@ -71,8 +71,6 @@ def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, An
     made = {chart.id: chart for chart in section.charts}
     charts = [made[name] for name in ORDER if name in made]
     return {
-        "headline": section.answer.headline,
-        "paragraph": section.answer.paragraph,
         "charts": [
             chart_event(with_marks(chart, marks) if chart.id in ALONG else chart, section.material) for chart in charts
         ],

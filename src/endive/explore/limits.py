@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from endive.config import SimulationConfig
 from endive.config.capabilities import is_profile_path
+from endive.config.sections.simulation import RETRIES
 from endive.errors import ConfigError
 from endive.objectives import duration_text
 from endive.workload.expected_txns import expected_txns
@@ -54,7 +55,8 @@ def _exceeded(config: SimulationConfig) -> Iterator[str]:
     if len(config.sources) > SOURCES_MAX:
         yield f"{len(config.sources)} sources are more than {SOURCES_MAX}."
     for source in config.sources:
-        if source.retry > RETRIES_MAX:
+        is_own = config.table.format == "delta" and source.retry == RETRIES[config.delta.client]  # of Delta Spark
+        if source.retry > RETRIES_MAX and not is_own:
             yield f"source.{source.name}.retry = {source.retry:,} is more than {RETRIES_MAX:,} attempts."
     if (txns := expected_txns(config)) > TXNS_MAX:
         yield f"simulation.duration_ms = {duration_ms:g} means about {txns:,.0f} txns, more than {TXNS_MAX:,}."

@@ -21,6 +21,8 @@ STYLE: Final = """
 .answer-table td.good{background:#177a3b22}.answer-table td.bad{background:#b3261e22}
 .answer-table td.unsure{background:#8a610022}
 .answer-table .note td{white-space:normal;opacity:.8;padding-left:1rem}
+@media (max-width:600px){.answer-table td:first-child,.answer-table th:first-child{white-space:normal}
+.answer-table th,.answer-table td{padding:.2rem .4rem .2rem 0;font-size:.8rem;vertical-align:top}}
 .answer-facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.15rem .9rem;margin:.5rem 0}
 .answer-facts dt{opacity:.75}.answer-facts dd{margin:0}
 .answer-warnings{margin:.5rem 0;padding-left:0;list-style:none}

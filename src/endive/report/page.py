@@ -11,9 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from endive.answers.answer import Answer
 from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
 from endive.pipeline.dataset.seal import seal_page
-from endive.report.answer import HEADINGS, Answer
+from endive.render.html import STYLE, answer_html
 from endive.report.axes import Axis
 from endive.report.cautions import Caution
 from endive.report.charts.chart import CONFIG, Chart, Legend, Mark, Variant
@@ -25,8 +26,10 @@ from endive.report.report import Report, Section
 from endive.report.simulated import configuration_text, simulated_lines
 from endive.report.words import count_words
 
+# The charts that are open: success, latency, staleness, and where the time goes.
+FIRST: Final = ("by-source", "success", "success-rate", "latency", "freshness", "phases")
+FIRST_MAX: Final = 4
 ASSETS: Final = Path(__file__).parent / "assets"
-_CURVES_SHOWN: Final = 12
 HATCH: Final = (
     '<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect width="7" height="7" fill="none"/><line x1="0" y1="0" x2="0" y2="7" stroke="#ffffff" stroke-width="3"/>'
@@ -55,7 +58,7 @@ def render(report: Report) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
         "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:\">",
         f"<title>{escape(report.title)} · Endive</title>",
-        f"<style>{_asset('page.css')}</style>",
+        f"<style>{_asset('page.css')}{STYLE}</style>",
         "</head>",
         "<body>",
         '<a class="skip" href="#main">Skip to the answer</a>',
@@ -167,14 +170,12 @@ def _section(index: int, section: Section, report: Report) -> str:
         f'<section class="study" id="study-{index}" data-study="{index}" aria-labelledby="study-{index}-title">',
         f'<h2 id="study-{index}-title"{hidden}>{escape(material.study.title)}</h2>',
     ]
-    if facts.get("question"):
-        parts.append(f'<p class="question">{escape(facts["question"])}</p>')
     parts.append(_answer(section.answer))
     if facts.get("look_for"):
         parts.append(f'<p class="look"><b>What to look for:</b> {escape(facts["look_for"])}.</p>')
     if section.cautions:
         parts += [
-            '<div class="cautions" role="note" aria-label="Warnings"><h3>Read with care</h3><ul>',
+            '<div class="cautions" role="note" aria-label="Warnings"><h3>Warnings</h3><ul>',
             *map(_caution, section.cautions),
             "</ul></div>",
         ]
@@ -186,28 +187,8 @@ def _section(index: int, section: Section, report: Report) -> str:
 
 
 def _answer(answer: Answer) -> str:
-    text = f"<strong>{escape(answer.headline)}</strong> {escape(answer.paragraph)}"
-    body = f'<div class="answer"><h3>The answer</h3><p>{text}</p>'
-    if answer.rows:
-        body += _table(answer.rows[:_CURVES_SHOWN], "Loads that hold and loads that do not")
-    if len(answer.rows) > _CURVES_SHOWN:
-        rest = _table(answer.rows[_CURVES_SHOWN:], "The other configurations")
-        body += f"<details><summary>{len(answer.rows) - _CURVES_SHOWN:,} more</summary>{rest}</details>"
-    note = f"{answer.scale} Means over seeds; in brackets, 95 % intervals."
-    return f'{body}<p class="small">{escape(note.strip())}</p></div>'
-
-
-def _table(rows: Sequence[Sequence[str]], caption: str) -> str:
-    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in HEADINGS)
-    body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<div class="scroll" tabindex="0" role="region" '
-        f'aria-label="{escape(caption)}"><table><caption>{escape(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    """Return headline and table first, then what was simulated."""
+    return f'<div class="answer">{answer_html(answer)}</div>'
 
 
 def _caution(caution: Caution) -> str:
@@ -253,10 +234,17 @@ def _select(index: int, material: Material, axis: Axis, where: str) -> str:
 
 
 def _figures(index: int, charts: Sequence[Chart], material: Material) -> Iterator[str]:
+    """Yield the charts that answer first; the others are collapsed."""
+    first = [place for name in FIRST for place, chart in enumerate(charts) if chart.id == name][:FIRST_MAX]
+    first = sorted(first) or list(range(len(charts)))[:FIRST_MAX]
+    rest = [place for place in range(len(charts)) if place not in first]
     yield '<div class="charts">'
-    for place, chart in enumerate(charts):
-        yield _figure(index, place, chart, material)
+    yield from (_figure(index, place, charts[place], material) for place in first)
     yield "</div>"
+    if rest:
+        yield f'<details class="more"><summary>{count_words(len(rest), "more chart")}</summary><div class="charts">'
+        yield from (_figure(index, place, charts[place], material) for place in rest)
+        yield "</div></details>"
 
 
 def _figure(index: int, place: int, chart: Chart, material: Material) -> str:
@@ -341,6 +329,6 @@ def _footer(report: Report) -> str:
     return (
         f"<footer><p>{count_words(runs, 'run')} of Endive {escape(report.version)}, model version "
         f"{report.model_version}. {seeds} A txn counts if it was submitted in the window between warm-up and "
-        "cool-down. Every number of this page stands in the folder <code>analysis</code>, as Parquet, CSV and Markdown."
+        "cool-down. Every number of this page stands in the folder <code>analysis</code>, as Parquet and CSV."
         "</p></footer>"
     )

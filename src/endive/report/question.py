@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-from endive.objectives import CANNOT_TELL, Judged, Names, Objective, Subject, Verdict, judge, parse_objective
-from endive.objectives.certainty import more_txns
+from endive.objectives import Names, Objective, Subject, Verdict, judge, parse_objective
 from endive.objectives.names import ALL as WHOLE_RUN
 from endive.objectives.names import TABLE
-from endive.objectives.tree import Comparison, Constant, Junction, comparisons
-from endive.objectives.verdict_text import estimate_text
+from endive.objectives.tree import Comparison, Constant, comparisons
 from endive.report.reading import Study
-from endive.report.words import KIND_NAMES, percent
+from endive.report.words import KIND_NAMES
 from endive.tables.verdicts import PointFigures, group_of
 from endive.vocabulary import REASONS
 
@@ -70,61 +68,9 @@ class Question:
         levels = {part.right.value for part in parts if isinstance(part.right, Constant)}
         return levels.pop() if len(levels) == 1 else None
 
-    def claim(self, where: str, *, is_denied: bool = False) -> str:
-        """Where the objective is met, as the beginning of a sentence; or where it is not, if that is everywhere."""
-        level = self._success_alone()
-        if level is None:
-            return f"The objective ({self.objective.text}) is {'not ' if is_denied else ''}met {where}"
-        share = f"at least {100 * level:g} %"
-        if self.is_of_each_source:
-            if is_denied:
-                return f"Not every source commits {share} of its txns {where}"
-            return f"Every source commits {share} of its txns {where}"
-        whose = f"the txns of {self.name}" if self.scope == "source" else self.who
-        if is_denied and where.startswith("everywhere "):
-            return f"Nowhere {where.removeprefix('everywhere ')} do {100 * level:g} % of {whose} commit"
-        if is_denied:
-            return f"Fewer than {100 * level:g} % of {whose} commit {where}"
-        return f"At least {100 * level:g} % of {whose} commit {where}"
-
-    def state(self, point: int) -> str:
-        """How far one configuration is from the objective: the figures that miss it, else the nearest one."""
-        known = [part for part in self._verdict(point).parts if part.found.value is not None]
-        if not known:
-            return "nothing measured"
-        missed = [part for part in known if part.holds is False]
-        worst = min(missed or known, key=_badness)
-        estimate, field = worst.found, worst.subject.field
-        text = f"{field.name} {estimate_text(field, estimate)}"
-        if field.path == (_SUCCESS,):
-            ends = [percent(end).removesuffix(" %") for end in (estimate.low, estimate.high)]
-            is_known = None not in (estimate.low, estimate.high) and estimate.low != estimate.high
-            text = f"{percent(estimate.value)}{f' [{ends[0]}, {ends[1]}]' if is_known else ''}"
-        is_plain = group_of(worst.subject) == (self.scope, self.name) or (self.is_of_all and self.sources == 1)
-        return text if is_plain or worst.subject.scope == WHOLE_RUN else f"{text} for {worst.subject.name}"
-
-    def is_told(self, point: int) -> bool:
-        """Whether it is sure that a configuration meets the objective, or that it does not."""
-        return self._verdict(point).outcome != CANNOT_TELL
-
-    def more_txns(self, point: int) -> int | None:
-        """About how many more txns would tell; None if the study does not say how many there were, or far too many."""
-        part = self._verdict(point).decisive[0]
-        if group_of(part.subject) != (self.scope, self.name):
-            return None
-        rows = [row for row in self.study.figure_rows(_ENDED, self.scope, self.name) if row["point"] == point]
-        txns = round(sum(row["mean"] * row["seeds"] for row in rows))  # in all seeds
-        return more_txns(replace(part, left=replace(part.left, txns=txns))) if txns else None
-
-    def _verdict(self, point: int) -> Verdict:
+    def verdict(self, point: int) -> Verdict:
+        """Return the verdict on one configuration."""
         return judge(self.objective, self.figures.lookup(self.study.name, point))
-
-    def _success_alone(self) -> float | None:
-        """The level of success, if that is all the objective asks."""
-        tree = self.objective.tree
-        if isinstance(tree, Junction) and tree.word != "and":
-            return None
-        return self.success_min if all(_is_of(part, (_SUCCESS,)) for part in comparisons(tree)) else None
 
 
 def find_question(study: Study) -> Question:
@@ -154,8 +100,3 @@ def _is_of(part: Comparison, path: tuple[str, ...]) -> bool:
     if isinstance(left, Constant) or not isinstance(left.of, Subject) or not isinstance(right, Constant):
         return False
     return left.of.field.path == path
-
-
-def _badness(part: Judged) -> float:
-    """Shares in their order; other figures after them, as they come."""
-    return float(part.found.value or 0.0) if part.subject.field.path == (_SUCCESS,) else 1.0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from endive.answers.answer import Answer
 from endive.pipeline.dataset.places import DatasetPath
-from endive.report.answer import Answer, answer
 from endive.report.cautions import Caution, cautions
 from endive.report.charts.chart import Chart, Omission
 from endive.report.charts.curves import curve_chart, latency_throughput
@@ -19,11 +19,11 @@ from endive.report.comparison import Comparison, compare
 from endive.report.material import CONFIDENCE, FRESHNESS, LATENCIES, Material, asked_metrics, prepare
 from endive.report.price import Prices, find_prices
 from endive.report.reading import Analysis, Study, open_analysis, refuse_two_models
+from endive.report.study_answer import study_answer
 from endive.report.words import figure_words
 
 REPORT: Final = "report.html"
 UNSAID: Final = "unsaid_"  # how such warnings begin
-_LINES_MAX: Final = 5
 _ANSWERING: Final = (("success_rate", "success"), ("freshness", "freshness"), ("_commit", "latency"))  # the first chart
 
 
@@ -48,21 +48,6 @@ class Report:
     comparison: Comparison | None
     model_version: int
     version: str
-
-    def lines(self) -> tuple[str, ...]:
-        """The answer for a terminal, in five lines at most."""
-        if len(self.sections) == 1:
-            return self.sections[0].answer.lines[:_LINES_MAX]
-        extra = list(self.comparison.lines) if self.comparison else []
-        each = (_LINES_MAX - len(extra)) // len(self.sections)
-        if each >= 2:
-            lines = [line for section in self.sections for line in section.answer.lines[:each]]
-        else:
-            lines = [" | ".join(section.answer.lines[:2]) for section in self.sections]
-        if len(lines) + len(extra) > _LINES_MAX:
-            kept = _LINES_MAX - len(extra) - 1
-            lines = [*lines[:kept], f"and {len(self.sections) - kept} more studies in the report"]
-        return (*lines, *extra)
 
     def unsaid(self) -> tuple[str, ...]:
         """What decides the answer and no configuration says, each once."""
@@ -103,7 +88,7 @@ def make_section(study: Study, prices: Prices | None = None, bands: str = CONFID
         first = "by-source"  # a curve of each: one of all hides a source at 0 %
     return Section(
         material=material,
-        answer=answer(material),
+        answer=study_answer(material),
         cautions=cautions(material),
         charts=tuple(sorted(charts, key=lambda chart: chart.id != first)),
         omissions=tuple(chart for chart in drawn if isinstance(chart, Omission)),

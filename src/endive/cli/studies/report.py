@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from endive.cli.console import print_aside, print_line, stdout
+from endive.cli.console import print_aside, print_line, show, stdout
 from endive.cli.options import Quiet, Slo
 from endive.cli.progress import shown_step
 from endive.cli.tables import print_warnings
@@ -87,10 +87,15 @@ def draw(
             print_aside(f"{len(written)} files in {figures}")
     for note in report.notes:
         print_line(f"note: {note}")
-    for line in report.lines():
-        print_line(line)
+    for index, section in enumerate(report.sections):
+        if index:
+            print_line("")
+        show(section.answer)
+    if report.comparison is not None:
+        for line in report.comparison.lines:
+            print_line(line)
     print_warnings(console, report.unsaid())
-    print_line(f"{path} ({size / 1e6:.1f} MB)")
+    print_line(f"report: {path} ({size / 1e6:.1f} MB)")
 
 
 def _draw_run(folder: Path, out: Path | None, slo: str | None) -> None:

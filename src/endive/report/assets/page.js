@@ -226,6 +226,9 @@
   }
 
   document.addEventListener("toggle", (event) => {
+    if (event.target instanceof Element && event.target.matches("details.more") && event.target.open) {
+      redraw([...event.target.querySelectorAll("figure[data-chart]")].filter((one) => !one.dataset.drawn));
+    }
     const figure = event.target instanceof Element ? event.target.closest("figure[data-chart]") : null;
     if (figure && event.target.open) fillTable(figure);
   }, true);
