@@ -17,9 +17,8 @@ from typing import Final
 from benchmarks.measuring import ROOT
 from endive.config.study import load_study
 from endive.pipeline.sweep.expected_time import estimate
-from endive.pipeline.sweep.part import simulate_run
+from endive.pipeline.sweep.part import RunSpec, simulate_run
 from endive.pipeline.sweep.plan import PlannedStudy
-from endive.pipeline.sweep.work import RunSpec
 
 _SHORT: Final = ("simulation.duration_ms=3000000", "simulation.cooldown_ms=1200000")
 STUDIES: Final[dict[str, tuple[str, ...]]] = {
@@ -46,7 +45,7 @@ def measure(name: str) -> str:
     asked_s = time.process_time() - begun_s
     begun_s = time.process_time()
     for run in runs:
-        simulate_run(RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, False), "auto")
+        simulate_run(RunSpec(run.seed, run.local_config(), False, run.run_id, run.config_hash), "auto")
     taken_s = time.process_time() - begun_s
     ratio = f"{guess.cpu_s:7.1f} s announced {taken_s:7.1f} taken {guess.cpu_s / taken_s:6.2f}"
     return f"{name:12} {len(runs):5} runs {ratio}  ({asked_s:.1f} s to say so)"

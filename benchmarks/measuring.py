@@ -96,17 +96,19 @@ def watched(command: Sequence[str]) -> Figures:
     """
     start_s = time.perf_counter()
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    peak_bytes = 0
+    peak_bytes = driver_bytes = 0
     cpu_s: dict[int, float] = {}
     while process.poll() is None:
         found = process_tree(process.pid)
         peak_bytes = max(peak_bytes, sum(size for size, _ in found.values()))
+        driver_bytes = max(driver_bytes, found.get(process.pid, (0, 0.0))[0])
         cpu_s |= {pid: seconds for pid, (_, seconds) in found.items()}
         time.sleep(0.1)
     return {
         "wall_s": time.perf_counter() - start_s,
         "cpu_s": sum(cpu_s.values()),
         "memory_gb": peak_bytes / 1e9,
+        "driver_gb": driver_bytes / 1e9,
         "is_ok": process.returncode == 0,
     }
 

@@ -11,10 +11,11 @@ the records of the runs and the sweep's own line. A peer takes 24 to 36 hours fo
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from benchmarks.measuring import ROOT, machine, table, watched
 
@@ -23,10 +24,15 @@ WALL_MIN_GOAL = 10.0
 SEEDS = 50
 
 
-def simulating_s(folder: Path) -> tuple[int, int, float]:
-    """Runs, txns, and seconds that workers spent in runs, by the records of the parts."""
-    runs = [run for path in folder.glob("_records/*/part-*.json") for run in json.loads(path.read_bytes())["runs"]]
-    return len(runs), sum(run["txns"] or 0 for run in runs), sum(run["wall_s"] for run in runs)
+def count_runs(folder: Path) -> tuple[int, int]:
+    """Runs and txns, by the table of runs."""
+    txns = [row["txns"] or 0 for path in folder.glob("runs/*/*.parquet") for row in _rows(path)]
+    return len(txns), sum(txns)
+
+
+def _rows(path: Path) -> list[dict[str, int]]:
+    rows: list[dict[str, int]] = pq.ParquetFile(path).read(["txns"]).to_pylist()
+    return rows
 
 
 def main() -> None:
@@ -44,7 +50,7 @@ def main() -> None:
         figures = watched(command)
         if not figures["is_ok"]:
             sys.exit("the study failed")
-        runs, txns, in_runs_s = simulating_s(folder)
+        runs, txns = count_runs(folder)
         size_mb = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
     rows = [
         ["runs", f"{runs:,}"],
@@ -52,7 +58,6 @@ def main() -> None:
         ["written, MB", f"{size_mb:,.0f}"],
         ["wall, min", f"{figures['wall_s'] / 60:.1f}"],
         ["CPU, min", f"{figures['cpu_s'] / 60:.1f}"],
-        ["in runs, all workers, min", f"{in_runs_s / 60:.1f}"],
         ["memory, GB", f"{figures['memory_gb']:.2f}"],
     ]
     print(table(("what", "value"), rows))

@@ -24,11 +24,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
+import pyarrow as pa
 
 STUDY = """
 [study]
@@ -131,7 +129,7 @@ def bit_flipped(arena: Arena) -> None:
 
 
 def two_at_once(arena: Arena) -> None:
-    """Two sweeps into one folder; at most one of them may work."""
+    """Two sweeps into one folder."""
     first, second = arena.launch(arena.folder), arena.launch(arena.folder)
     arena.told.append(f"ended with {first.wait(WAIT_MAX_S)} and {second.wait(WAIT_MAX_S)}")
 
@@ -184,23 +182,32 @@ def play(name: str, fault: Fault, arena: Arena, expected: Path) -> str | None:
 
 
 def difference(expected: Path, found: Path) -> str | None:
-    """What differs between two datasets, or None: every row of every table, and what was left behind."""
-    for table in ("runs", "groups"):
-        files = [next((folder / table).rglob(f"{table}.parquet")) for folder in (expected, found)]
-        if not pq.read_table(files[0]).equals(pq.read_table(files[1])):
-            return f"{table} differ"
-    rows = [_transactions(folder) for folder in (expected, found)]
-    if not rows[0].equals(rows[1]):
-        return f"txns differ: {rows[0].num_rows:,} and {rows[1].num_rows:,}"
-    left = [str(path.relative_to(found)) for path in found.rglob("*") if path.name.endswith(".tmp")]
-    return f"left behind: {left[0]}" if left else None
+    """What differs between two datasets, or None: every row of the table of runs, and every transaction."""
+    from endive.pipeline.dataset.check import check_dataset
+
+    if damages := check_dataset(found).damages:
+        return damages[0].text
+    runs = [_runs(folder) for folder in (expected, found)]
+    if not runs[0].equals(runs[1]):
+        return f"runs differ: {runs[0].num_rows:,} and {runs[1].num_rows:,}"
+    named = sorted({name for name in runs[0]["file"].to_pylist() if name})
+    for name in named:
+        files = [next((folder / "transactions").rglob(name)) for folder in (expected, found)]
+        if files[0].read_bytes() != files[1].read_bytes():
+            return f"{name} differs"
+    return None
 
 
-def _transactions(folder: Path) -> Any:
-    table = ds.dataset(folder / "transactions", format="parquet").to_table()
-    column = table.column_names.index("run_id")
-    plain = table.set_column(column, "run_id", pc.cast(table["run_id"], "string"))
-    return plain.sort_by([("run_id", "ascending"), ("txn_id", "ascending")]).combine_chunks()
+def _runs(folder: Path) -> pa.Table:
+    """Every column of every run, in their order."""
+    from endive.pipeline.dataset.files import place_of
+    from endive.pipeline.dataset.runs_table import NESTED, plain_columns, read_rows, run_objects
+
+    place = place_of(folder)
+    with run_objects(place, "chaos")[0].parquet() as file:
+        columns = plain_columns(file.schema_arrow)
+    table = read_rows(place, "chaos", [*columns, *NESTED, "file", "bytes", "digest"])
+    return table.sort_by([("run_id", "ascending")]).combine_chunks()
 
 
 def descendants(pid: int) -> Iterator[tuple[int, str]]:

@@ -28,6 +28,7 @@ NEVER_COMPILED: Final = (
     "observation",
     "pipeline",
     "report",
+    "spark.py",
     "tables",
     "verification",
 )

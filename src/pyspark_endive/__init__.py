@@ -1,8 +1,5 @@
-"""Registers the data source ``endive`` with PySpark, which looks for modules of this kind of name.
+"""The name under which PySpark looks for the data source ``endive``."""
 
-This file gives the data source the name Spark expects; see ``endive.pipeline.sweep.datasource``.
-"""
-
-from endive.pipeline.sweep.datasource import EndiveDataSource as DefaultSource
+from endive.pipeline.dataset.datasource import EndiveDataSource as DefaultSource
 
 __all__ = ["DefaultSource"]

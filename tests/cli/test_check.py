@@ -23,15 +23,15 @@ def test_a_whole_dataset_ends_with_0(tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["check", str(swept(tmp_path))])
 
     assert 0 == found.exit_code
-    assert found.stdout.endswith("1 parts with 1 runs checked.\nNothing is damaged.\n")
+    assert found.stdout.endswith("1 objects of transactions and 1 runs checked.\nNothing is damaged.\n")
 
 
-def test_damage_is_named_with_what_mends_it_and_ends_with_1(tmp_path: Path) -> None:
+def test_damage_is_named_with_what_fixes_it_and_ends_with_1(tmp_path: Path) -> None:
     folder = swept(tmp_path)
     next(folder.rglob("part-*.parquet")).write_bytes(b"PAR1")
 
     found = CliRunner().invoke(app, ["check", str(folder)])
 
     assert 1 == found.exit_code
-    assert "is damaged: it has 4 bytes of" in found.stderr
-    assert f"Mend study one: endive sweep STUDY --out {folder} --repair" in found.stdout
+    assert "its bytes are not those that the sweep wrote" in found.stderr
+    assert f"Fix study one: endive sweep STUDY --out {folder} --repair" in found.stdout

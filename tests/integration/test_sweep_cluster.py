@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.integration.command import started
+from tests.pipeline.contents import contents
 from tests.pipeline.in_process import InProcessSpark
-from tests.pipeline.processes import executors, killed_when, runs_ended
-from tests.pipeline.sweep.test_run_sweep import contents
+from tests.pipeline.processes import executors, killed_when, parts_there
 
 from endive.pipeline import run_sweep
 
@@ -38,10 +38,10 @@ def test_a_cluster_that_loses_an_executor_writes_what_one_process_writes(study_f
         *("--master", MASTER, "--conf", "spark.executor.memory=512m", *settings),
         SPARK_HOME=str(spark_home),
     )
-    with killed_when(lambda: runs_ended(out) >= 1, lambda: executors(driver.pid)) as killed:
+    with killed_when(lambda: parts_there(out) >= 1, lambda: executors(driver.pid)) as killed:
         stdout, stderr = driver.communicate()
 
-    assert (driver.returncode, stderr) == (0, "")
+    assert driver.returncode == 0, stderr
     assert stdout.startswith("small: 6 runs simulated in ")
     assert len(killed) == 1
     assert contents(out) == contents(tmp_path / "alone")

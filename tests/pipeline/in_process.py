@@ -1,20 +1,20 @@
 """As much of a Spark session as a sweep uses, without a JVM: partitions are tasks, and tasks run one after another.
 
-A test can ask for faults: tasks that are repeated after they ended, and a driver that dies in the
-middle of a commit.
+A test can ask for faults: tasks that are repeated after they ended, and a driver that dies before it has its rows.
 """
 
 from __future__ import annotations
 
-import pickle
-from types import SimpleNamespace
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+from pyspark import cloudpickle
 
 
 class InProcessSpark:
-    """Set ``repeats`` to run every task again, ``dies_after`` to lose the driver after so many moved parts."""
+    """Set ``repeats`` to run every task again, ``dies_after`` to lose the driver after so many tasks."""
 
     def __init__(self, cores: int = 2) -> None:
         self.cores = cores
@@ -22,28 +22,46 @@ class InProcessSpark:
         self.dies_after: int | None = None
         self.partitions: list[pa.Table] = []
         self.jobs = 0
-        self.interrupted = 0
-        self.registered: list[str] = []
+        self.cancelled: list[str] = []
+        self.one_at_a_time = threading.Lock()
 
     @property
     def conf(self) -> dict[str, str]:
         return {"spark.master": f"local[{self.cores}]"}
 
     @property
-    def dataSource(self) -> SimpleNamespace:  # noqa: N802
-        return SimpleNamespace(register=lambda source: self.registered.append(source.name()))
+    def sparkContext(self) -> _Context:  # noqa: N802
+        return _Context(self)
 
     def createDataFrame(self, table: pa.Table) -> _Frame:  # noqa: N802
         return _Frame(self, [table])
 
-    def interruptAll(self) -> None:  # noqa: N802
-        self.interrupted += 1
+
+class _Context:
+    def __init__(self, spark: InProcessSpark) -> None:
+        self._spark = spark
+
+    def setJobGroup(self, name: str, text: str, interrupts: bool) -> None:  # noqa: N802
+        pass
+
+    def setJobDescription(self, text: str) -> None:  # noqa: N802
+        pass
+
+    def setLocalProperty(self, name: str, value: object) -> None:  # noqa: N802
+        pass
+
+    def cancelJobGroup(self, name: str) -> None:  # noqa: N802
+        self._spark.cancelled.append(name)
+
+
+Task = Callable[..., Any]
 
 
 class _Frame:
-    def __init__(self, spark: InProcessSpark, partitions: list[pa.Table]) -> None:
+    def __init__(self, spark: InProcessSpark, partitions: list[pa.Table], task: Task | None = None) -> None:
         self._spark = spark
         self._partitions = partitions
+        self._task = task
 
     def repartitionById(self, count: int, column: str) -> _Frame:  # noqa: N802
         whole = pa.concat_tables(self._partitions)
@@ -51,60 +69,19 @@ class _Frame:
         self._spark.partitions = parts
         return _Frame(self._spark, parts)
 
-    @property
-    def write(self) -> _Write:
-        return _Write(self._spark, self._partitions)
+    def mapInArrow(self, task: Callable[..., Any], schema: object) -> _Frame:  # noqa: N802
+        return _Frame(self._spark, self._partitions, task)
 
-
-class _Write:
-    """A data source and its commit protocol, as Spark calls them: the writer is pickled for every task."""
-
-    def __init__(self, spark: InProcessSpark, partitions: list[pa.Table]) -> None:
-        self._spark = spark
-        self._partitions = partitions
-        self._options: dict[str, str] = {}
-        self._mode = ""
-
-    def format(self, name: str) -> _Write:
-        assert name in self._spark.registered, "Spark would start workers of their own for a source it finds by itself"
-        return self
-
-    def mode(self, mode: str) -> _Write:
-        self._mode = mode
-        return self
-
-    def options(self, **options: str) -> _Write:
-        self._options |= options
-        return self
-
-    def save(self, path: str) -> None:
-        from pyspark.sql.pandas.types import from_arrow_schema
-
-        from endive.pipeline.sweep.datasource import EndiveDataSource
-
-        self._spark.jobs += 1
-        schema = from_arrow_schema(self._partitions[0].schema)
-        source = EndiveDataSource({**self._options, "path": path})
-        writer = source.writer(schema, self._mode == "overwrite")
-        messages: list[Any] = []
-        try:
-            for partition in self._partitions:
+    def toArrow(self) -> pa.Table:  # noqa: N802
+        assert self._task is not None
+        with self._spark.one_at_a_time:
+            self._spark.jobs += 1
+            results: list[pa.RecordBatch] = []
+            for number, partition in enumerate(self._partitions):
+                if self._spark.dies_after is not None and number >= self._spark.dies_after:
+                    raise KeyboardInterrupt
                 for _ in range(self._spark.repeats):
-                    message = pickle.loads(pickle.dumps(writer)).write(iter(partition.to_batches()))
-                messages.append(pickle.loads(pickle.dumps(message)))
-        except Exception:
-            writer.abort(messages)
-            raise
-        if self._spark.dies_after is not None:
-            writer.commit(_first_parts(messages, self._spark.dies_after))
-            raise KeyboardInterrupt
-        writer.commit(messages)
-
-
-def _first_parts(messages: list[Any], count: int) -> list[Any]:
-    """What a driver has moved that dies after so many parts."""
-    kept = []
-    for message in messages:
-        kept.append(type(message)(message.folder, message.parts[: max(0, count)]))
-        count -= len(message.parts)
-    return kept
+                    task = cloudpickle.loads(cloudpickle.dumps(self._task))
+                    batches = list(task(iter(partition.to_batches())))
+                results += batches
+            return pa.Table.from_batches(results)

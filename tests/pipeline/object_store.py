@@ -1,4 +1,4 @@
-"""Stores for tests: one in memory, moto's S3 server as the environment names it, and a server that refuses all."""
+"""A store for tests: moto's S3 server, as the environment names it, and a server that refuses everything."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from endive.pipeline.dataset import store_path
-from endive.pipeline.dataset.store_path import StorePath
+from endive.pipeline.dataset import files
+from endive.pipeline.dataset.files import Place, place_of
 
 BUCKET = "lake"
 SETTINGS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "hunter-22-abc", "AWS_REGION": "us-east-1"}
@@ -19,13 +19,12 @@ def enter(patch: pytest.MonkeyPatch, endpoint: str) -> None:
     """Let this process, and what it starts, find its store there."""
     for name, value in {**SETTINGS, "AWS_ENDPOINT_URL": endpoint}.items():
         patch.setenv(name, value)
-    store_path._store.cache_clear()
+    files._file_system.cache_clear()
 
 
 @pytest.fixture(scope="session")
 def s3_endpoint() -> Iterator[str]:
     """The address of the server."""
-    pytest.importorskip("obstore")
     server_module = pytest.importorskip("moto.server")
     boto3 = pytest.importorskip("boto3")
     server = server_module.ThreadedMotoServer(port=0, verbose=False)
@@ -39,24 +38,13 @@ def s3_endpoint() -> Iterator[str]:
 
 
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch) -> StorePath:
-    """An empty prefix of a bucket that only this process knows."""
-    pytest.importorskip("obstore")
-    from obstore.store import MemoryStore
-
-    memory = MemoryStore()
-    monkeypatch.setattr(store_path, "_store", lambda bucket: memory)
-    return StorePath(BUCKET, "tests/out")
-
-
-@pytest.fixture
-def s3_store(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[StorePath]:
-    """An empty prefix of the bucket of a real server."""
+def s3_store(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """An empty prefix of the bucket of a server."""
     enter(monkeypatch, s3_endpoint)
-    place = StorePath(BUCKET, "tests/out")
-    place.remove_all()
+    place = place_of(f"s3://{BUCKET}/tests/out")
+    place.remove_tree()
     yield place
-    store_path._store.cache_clear()
+    files._file_system.cache_clear()
 
 
 class _Refusal(BaseHTTPRequestHandler):
@@ -76,14 +64,13 @@ class _Refusal(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def refusing_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[StorePath]:
+def refusing_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """A bucket in which nobody may do anything."""
-    pytest.importorskip("obstore")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Refusal)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     enter(monkeypatch, f"http://127.0.0.1:{server.server_address[1]}")
-    yield StorePath("secret", "out")
+    yield place_of("s3://secret/out")
     server.shutdown()
     server.server_close()
-    store_path._store.cache_clear()
+    files._file_system.cache_clear()

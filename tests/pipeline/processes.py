@@ -54,17 +54,8 @@ def executors(driver: int) -> list[int]:
 
 
 def parts_there(out: Path) -> int:
-    """Parts that have been committed."""
+    """Parts that are there, committed or not."""
     return len(list(out.glob("transactions/**/part-*.parquet")))
-
-
-def runs_ended(out: Path) -> int:
-    """Runs that have ended, by the notes of the sweep under way."""
-    ended = 0
-    for note in out.glob("_progress/*/*/part-*"):
-        with suppress(OSError):  # it has just been removed
-            ended += note.read_text().count("-")
-    return ended
 
 
 @contextmanager

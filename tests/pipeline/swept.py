@@ -13,10 +13,11 @@ import pytest
 from tests.pipeline.in_process import InProcessSpark
 
 from endive.config.study import load_study
-from endive.pipeline import PlannedStudy, SweepFolder, run_sweep
+from endive.pipeline import PlannedStudy, run_sweep
 from endive.pipeline.analysis.run_analysis import Analysis, analyze
-from endive.pipeline.dataset.part_files import record_digest
-from endive.pipeline.dataset.seal import read_sealed, seal_document, unseal_document
+from endive.pipeline.dataset.files import place_of
+from endive.pipeline.dataset.runs_table import run_objects
+from endive.pipeline.dataset.seal import content_digest, seal_document, unseal_document
 from endive.pipeline.sweep import part as part_module
 
 if TYPE_CHECKING:
@@ -87,14 +88,6 @@ def sweep_into(folder: Path, text: str, scratch: Path, **options: Any) -> None:
     run_sweep(PlannedStudy.of(load_study(file)), folder, InProcessSpark, **options)
 
 
-def reseal_summaries(folder: Path) -> None:
-    """The checksums as they would be if the summaries had been written so."""
-    found = SweepFolder.read(folder)
-    for study in found.studies:
-        records = [read_sealed(files.record) for files in found.complete_parts(study)]
-        found.summaries(study).seal({record["part"]: record_digest(record) for record in records})
-
-
 def _fail_once(run: Any) -> Any:
     def failing(self: Any, seed: int, **options: Any) -> Any:
         is_chosen = len(self.config.sources) == 2 and self.config.sources[0].arrivals.mean_ms == 1500.0
@@ -121,10 +114,10 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def analysis(swept: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Analysis:
-    """The analysis of a copy of that folder, in bins of 5 s for the study that is 30 s long."""
+    """The analysis of a copy of that folder, made once."""
     folder = tmp_path_factory.mktemp("analysis") / "dataset"
     shutil.copytree(swept, folder)
-    return analyze(folder, lambda: spark, bins=6)
+    return analyze(folder, lambda: spark)
 
 
 @pytest.fixture
@@ -133,21 +126,31 @@ def dataset(swept: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(swept, tmp_path / "dataset"))
 
 
-def change_column(path: Path, column: str, change: Callable[[list[Any]], list[Any]]) -> None:
-    """Rewrite one column of a small Parquet file."""
-    table = pq.ParquetFile(path).read()
-    field = table.schema.field(column)
-    values = pa.array(change(table[column].to_pylist()), field.type)
-    pq.write_table(table.set_column(table.column_names.index(column), field, values), path)
+def change_rows(folder: Path, study: str, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Rewrite the table of runs of a study, under a name that fits: as a stranger would."""
+    for place in run_objects(place_of(folder), study):
+        path = Path(str(place))
+        stream = pa.BufferOutputStream()
+        pq.write_table(change(pq.ParquetFile(path).read()), stream)
+        path.unlink()
+        (path.parent / f"{content_digest(stream.getvalue())}.parquet").write_bytes(stream.getvalue())
 
 
-def change_value(path: Path, column: str, row: int, change: Callable[[Any], Any]) -> None:
-    """Rewrite one value of it."""
-    change_column(path, column, lambda values: [*values[:row], change(values[row]), *values[row + 1 :]])
+def change_value(folder: Path, study: str, column: str, row: int, change: Callable[[Any], Any]) -> None:
+    """Rewrite one value of it, of the run that comes first, second, .. by point and seed."""
+
+    def rewrite(table: pa.Table) -> pa.Table:
+        ordered = table.sort_by([("point", "ascending"), ("seed", "ascending")])
+        values = ordered[column].to_pylist()
+        values[row] = change(values[row])
+        field = ordered.schema.field(column)
+        return ordered.set_column(ordered.column_names.index(column), field, pa.array(values, field.type))
+
+    change_rows(folder, study, rewrite)
 
 
-def change_manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """A manifest that says something else, with a digest that fits: as a stranger would make it."""
+def change_marker(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """A marker that says something else, with a digest that fits: as a stranger would make it."""
     document = unseal_document((folder / "_endive.json").read_bytes())
     change(document)
     (folder / "_endive.json").write_bytes(seal_document(document))

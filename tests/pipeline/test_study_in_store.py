@@ -2,8 +2,8 @@
 
 import pytest
 from tests.integration.command import ran
+from tests.pipeline.contents import contents
 from tests.pipeline.object_store import s3_endpoint, s3_store
-from tests.pipeline.sweep.test_sweep_to_store import files, objects
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 __all__ = ["s3_endpoint", "s3_store"]
@@ -16,4 +16,4 @@ def test_dataset_analysis_and_report_of_a_store_are_those_of_a_folder(study_file
     there = ran("study", study_file, "--out", s3_store, "--master", "local[2]")
 
     assert (0, 0) == (here.returncode, there.returncode), there.stderr
-    assert files(tmp_path / "out") == objects(s3_store)
+    assert contents(tmp_path / "out") == contents(str(s3_store))

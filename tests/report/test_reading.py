@@ -8,6 +8,8 @@ import pytest
 from tests.report.synthetic import SyntheticStudy, write_synthetic
 
 from endive.errors import OutputError
+from endive.pipeline.dataset.files import place_of
+from endive.pipeline.dataset.runs_table import append_rows, run_schema
 from endive.pipeline.dataset.seal import file_digest, seal_document, unseal_document
 from endive.report.reading import open_analysis
 from endive.report.report import make_report
@@ -35,9 +37,12 @@ def change_index(folder, **members):
     (folder / "analysis" / "index.json").write_bytes(seal_document(index_of(folder) | members))
 
 
-def write_runs(folder, **columns):
-    (folder / "runs" / "study=two_protocols").mkdir(parents=True)
-    pq.write_table(pa.table(columns), folder / "runs" / "study=two_protocols" / "runs.parquet")
+def write_runs(folder, *, status, error):
+    rows = [
+        {"run_id": str(number), "status": one, "error": why}
+        for number, (one, why) in enumerate(zip(status, error, strict=True))
+    ]
+    append_rows(place_of(folder), "two_protocols", pa.Table.from_pylist(rows, run_schema(())))
 
 
 def test_what_is_no_folder_of_an_analysis_says_how_to_get_one(folder, tmp_path):
@@ -100,7 +105,7 @@ def test_studies_of_two_model_versions_are_not_put_side_by_side(folder, two_prot
 
 
 def test_a_folder_swept_further_since_is_noted(folder):
-    write_runs(folder, run_id=["later"])
+    write_runs(folder, status=["ok"], error=[None])
 
     (note,) = open_analysis(folder).notes
 

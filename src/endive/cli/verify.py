@@ -24,16 +24,11 @@ if TYPE_CHECKING:
 
 EXIT_WRONG: Final = 1
 EXIT_NOTHING_RAN: Final = 3
-_DATASET: Final = "dataset"
 _STYLES: Final = {"right": "green", "wrong": "bold red", "unclear": "yellow", "shown": "dim", "skipped": "bold yellow"}
 
 
 def verify(
     suite: Annotated[str | None, typer.Argument(metavar="SUITE", help="A suite; all if left out.")] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="DIR", help="With 'dataset': the folder of a sweep, held against its own txns."),
-    ] = None,
     list_suites: Annotated[bool, typer.Option("--list", help="Say which suites there are and stop.")] = False,
     as_json: AsJson = False,
     is_quick: Annotated[
@@ -60,9 +55,6 @@ def verify(
     """
     from endive.verification import Options, find_suite, run_suite, suites_here
 
-    if suite == _DATASET or folder is not None:
-        _verify_dataset(suite, folder, as_json, every)
-        return
     chosen = [find_suite(suite)] if suite is not None else suites_here()
     if list_suites:
         _print_list(chosen, as_json)
@@ -101,21 +93,6 @@ def suites_skipped(outcomes: list[Outcome]) -> list[str]:
     """Suites of which every part was skipped."""
     ran = {outcome.suite for outcome in outcomes if outcome.skipped is None}
     return [name for name in dict.fromkeys(outcome.suite for outcome in outcomes) if name not in ran]
-
-
-def _verify_dataset(suite: str | None, folder: Path | None, as_json: bool, every: bool) -> None:
-    """The one suite that is about a folder of the user's: what its sweep wrote, derived again from its txns."""
-    from endive.pipeline.spark.session import session_on_demand
-    from endive.verification.dataset import check_dataset
-
-    if suite != _DATASET or folder is None:
-        raise ConfigError("A folder belongs to the suite 'dataset', and it to a folder: endive verify dataset DIR.")
-    with session_on_demand("endive verify") as session, shown_step() as tell:
-        tell("deriving every figure from txns")
-        outcome = check_dataset(folder, session)
-    if not as_json:
-        _print(outcome, every)
-    _finish([outcome], as_json, None)
 
 
 def verification_dict(outcomes: list[Outcome]) -> dict[str, Any]:

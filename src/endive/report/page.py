@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.answers.answer import Answer
-from endive.pipeline.dataset.places import DatasetPath, place_errors, write_whole
+from endive.pipeline.dataset.files import Place, place_errors, place_of
 from endive.pipeline.dataset.seal import seal_page
 from endive.render.html import STYLE, answer_html
 from endive.report.axes import Axis
@@ -81,12 +81,13 @@ def render(report: Report) -> str:
     return "\n".join(parts) + "\n"
 
 
-def write_report(report: Report, path: DatasetPath) -> int:
-    """Write the page, with its digest at the end; its size in bytes. Folders on the way are made."""
+def write_report(report: Report, path: Place | Path) -> int:
+    """Write the page, with its digest at the end; return its size in bytes. Folders on the way are made."""
     content = seal_page(render(report).encode())
-    with place_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
+    place = place_of(path)
+    with place_errors(place):
+        place.parent.mkdir()
+        place.write(content)
     return len(content)
 
 

@@ -17,8 +17,10 @@ import pyarrow as pa
 from endive.answers.price import usd_by_request
 from endive.errors import EndiveError, OutputError
 from endive.intake import parse_json, refused_as
-from endive.pipeline.dataset.places import parquet_file
+from endive.pipeline.dataset.files import Place, place_of
+from endive.pipeline.dataset.previous_format import summary
 from endive.pipeline.dataset.referred_files import CONFIG_BYTES_MAX, with_kept_paths
+from endive.pipeline.dataset.runs_table import RUNS, read_rows
 from endive.report.reading import Study
 from endive.storage import Profile, grouped_prices, load_profile
 
@@ -63,19 +65,28 @@ def prices_of(configs: Mapping[int, Mapping[str, Any]]) -> Prices:
 
 def point_configs(study: Study) -> dict[int, dict[str, Any]]:
     """The resolved configuration of each point, from the sweep's table of runs."""
-    file = study.folder / "runs" / f"study={study.name}" / "runs.parquet"
     try:
-        table = parquet_file(file).read(columns=["point", "config"])
-    except (OSError, pa.ArrowException):
+        folder = place_of(study.folder)
+        table = run_configs(folder, study.name)
+    except (OutputError, OSError, pa.ArrowException):
         return {}
     configs: dict[int, dict[str, Any]] = {}
     for point, text in zip(table["point"].to_pylist(), table["config"].to_pylist(), strict=True):
         if point not in configs:
             with refused_as(OutputError):
-                name = f"The configuration of point {point} in {file}"
+                name = f"The configuration of point {point} in {study.folder}"
                 told = parse_json(text, name=name, bytes_max=CONFIG_BYTES_MAX)
-            configs[point] = with_kept_paths(told, study.folder)
+            configs[point] = with_kept_paths(told, folder)
     return configs
+
+
+def run_configs(folder: Place, study: str) -> pa.Table:
+    """Read ``point`` and ``config`` of each run of a study, in either format of a dataset."""
+    earlier = summary(folder, RUNS, study)
+    if not earlier.is_file():
+        return read_rows(folder, study, ["point", "config"])
+    with earlier.parquet() as file:
+        return file.read(columns=["point", "config"])
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from endive.config.printable import printable_values
 from endive.errors import OutputError
-from endive.pipeline.dataset.dataset_table import printable_table
-from endive.pipeline.dataset.places import DatasetPath, glob_sorted, parquet_file
+from endive.pipeline.dataset.files import Place, place_of
+from endive.pipeline.dataset.previous_format import summary
+from endive.pipeline.dataset.runs_table import printable_table, read_state
 from endive.pipeline.dataset.seal import file_digest, read_document, unseal_document
 
 ANALYSIS: Final = "analysis"
@@ -28,6 +29,15 @@ UNFINISHED: Final = "unfinished_sweep"
 FORMAT: Final = 2  # of the analysis, as far as this report can read it
 SINGLE_TXN_TABLES: Final = ("attempts", "convoy", "timeline")
 
+_TEXT: Final = (str, type(None))
+_FACTS: Final = {  # of a study, by type
+    **dict.fromkeys(("title", "question", "look_for", "subject", "load_axis"), _TEXT),
+    **dict.fromkeys(("sources", "kinds", "axes", "series"), list),
+    **dict.fromkeys(("runs", "runs_failed", "runs_planned", "points", "seeds_min", "seeds_max"), int),
+    **dict.fromkeys(("objective", "detail"), str),
+    **dict.fromkeys(("report", "simulated"), dict),
+}
+
 Row = dict[str, Any]
 
 
@@ -36,7 +46,7 @@ class Study:
     """One study of an analysis: what it asked, and its rows."""
 
     name: str
-    folder: DatasetPath
+    folder: Place | Path
     facts: Mapping[str, Any]  # its entry in the index
     model_version: int
     tables: Mapping[str, pa.Table]
@@ -78,14 +88,15 @@ class Study:
 class Analysis:
     """Everything ``endive analyze`` left in one folder."""
 
-    folder: DatasetPath
+    folder: Place
     index: Mapping[str, Any]
     studies: tuple[Study, ...]
     notes: tuple[str, ...]  # what a reader must know about the folder itself
 
 
-def open_analysis(folder: DatasetPath) -> Analysis:
-    """The analysis of a folder that ``endive sweep`` filled; OutputError with what to do if there is none."""
+def open_analysis(folder: Place | Path) -> Analysis:
+    """Open the analysis of a folder that ``endive sweep`` filled; OutputError with what to do if there is none."""
+    folder = place_of(folder)
     place = folder / ANALYSIS
     if place.is_symlink():
         raise OutputError(f"{place} is a link out of the dataset, which is not followed. Remove it.")
@@ -102,8 +113,9 @@ def open_analysis(folder: DatasetPath) -> Analysis:
     return Analysis(folder=folder, index=index, studies=studies, notes=_notes(folder, index, changed))
 
 
-def analysis_needed(folder: DatasetPath, slo: str | None) -> str | None:
-    """Why a folder of a sweep has to be analysed before it is drawn; None if its analysis will do, or is no good."""
+def analysis_needed(folder: Place | Path, slo: str | None) -> str | None:
+    """Say why a folder of a sweep has to be analysed before it is drawn; None if its analysis will do."""
+    folder = place_of(folder)
     if not (folder / MANIFEST).is_file():
         return None  # no sweep: opening it says so
     path = folder / ANALYSIS / INDEX
@@ -132,7 +144,7 @@ def refuse_two_models(studies: Sequence[Study]) -> None:
         )
 
 
-def _no_analysis(folder: DatasetPath) -> str:
+def _no_analysis(folder: Place) -> str:
     if not folder.exists():
         return (
             f"{folder} does not exist. Fill it first: endive sweep STUDY --out {folder}, then endive analyze {folder}."
@@ -154,26 +166,36 @@ def _no_analysis(folder: DatasetPath) -> str:
     return f"{folder} has not been analysed. Run: endive analyze {folder}"
 
 
-def _failures(folder: DatasetPath) -> tuple[int, int, str]:
+def _failures(folder: Place) -> tuple[int, int, str]:
     """Failed runs, all runs, and why the first one failed."""
     failed, runs, error = 0, 0, ""
-    for study in glob_sorted(folder / RUNS, "study=*"):
+    for place in (folder / RUNS).children("study=*"):
         try:
-            rows = parquet_file(study / f"{RUNS}.parquet").read(columns=["status", "error"]).to_pylist()
-        except (OSError, pa.ArrowException):
+            rows = _runs_of(folder, place.name.removeprefix("study="))
+        except (OutputError, OSError, pa.ArrowException):
             continue
-        runs += len(rows)
-        errors = [row["error"] for row in rows if row["status"] != "ok"]
+        runs += rows.num_rows
+        errors = rows.filter(pc.not_equal(rows["status"], "ok"))["error"].to_pylist() if rows.num_rows else []
         failed += len(errors)
         error = error or (errors[0] if errors else "")
     return failed, runs, error
 
 
-def _index(folder: DatasetPath, path: DatasetPath) -> dict[str, Any]:
+def _runs_of(folder: Place, study: str) -> pa.Table:
+    """Read ``status`` and ``error`` of each run, in either format."""
+    earlier = summary(folder, RUNS, study)
+    if not earlier.is_file():
+        return read_state(folder, study)
+    with earlier.parquet() as file:
+        return file.read(columns=["status", "error"])
+
+
+def _index(folder: Place, path: Place) -> dict[str, Any]:
     try:
         index = printable_values(unseal_document(read_document(path)))
         kind, version = index["endive"], index["format"]
-        _ = index["tables"], index["studies"], index["digests"], int(index["model_version"])
+        if version == FORMAT:
+            _check_index(index)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise OutputError(f"{path} cannot be read as the index of an analysis. Run: endive analyze {folder}") from error
     if kind != "analysis" or version != FORMAT:
@@ -183,13 +205,38 @@ def _index(folder: DatasetPath, path: DatasetPath) -> dict[str, Any]:
     return dict(index)
 
 
-def _table(folder: DatasetPath, place: DatasetPath, name: str, index: Mapping[str, Any]) -> pa.Table:
+def _check_index(index: Mapping[str, Any]) -> None:
+    """Raise TypeError or KeyError unless every part of the index has the type that its readers expect."""
+    _expect(index, {"tables": dict, "studies": dict, "digests": dict, "model_version": int})
+    for table in index["tables"].values():
+        _expect(table, {"columns": list, "files": dict, "rows": int, "title": str})
+        for column in table["columns"]:
+            _expect(column, {"name": str, "unit": str})
+    for name, digest in index["digests"].items():
+        _expect({"name": name, "digest": digest}, {"name": str, "digest": str})
+    for facts in index["studies"].values():
+        _expect(facts, {"axes": list, "runs": int, "runs_planned": int})
+        _expect(facts, {name: kind for name, kind in _FACTS.items() if name in facts})
+        for name in ("axes", "series", "sources", "kinds"):
+            if not all(isinstance(each, str) for each in facts.get(name, ())):
+                raise TypeError(name)
+
+
+def _expect(value: Any, types: Mapping[str, Any]) -> None:
+    if not isinstance(value, dict):
+        raise TypeError("it is no JSON object")
+    for name, kind in types.items():
+        if not isinstance(value[name], kind) or (kind is int and isinstance(value[name], bool)):
+            raise TypeError(name)
+
+
+def _table(folder: Place, place: Place, name: str, index: Mapping[str, Any]) -> pa.Table:
     entry = index["tables"][name]
     path = place / PurePath(f"{name}.parquet").name  # in the folder of the analysis, whatever the index says
     try:
         if file_digest(path) != index["digests"].get(path.name):
             raise OSError("its bytes are not those that the analysis wrote")
-        table = printable_table(parquet_file(path).read())
+        table = printable_table(_read_parquet(path))
     except (OSError, pa.ArrowException) as error:
         raise OutputError(f"{path} is missing or damaged. Run: endive analyze {folder}") from error
     missing = {column["name"] for column in entry["columns"]} - set(table.column_names)
@@ -198,8 +245,13 @@ def _table(folder: DatasetPath, place: DatasetPath, name: str, index: Mapping[st
     return table
 
 
+def _read_parquet(path: Place) -> pa.Table:
+    with path.parquet() as file:
+        return file.read()
+
+
 def _study(
-    folder: DatasetPath, name: str, facts: Mapping[str, Any], index: Mapping[str, Any], tables: Mapping[str, pa.Table]
+    folder: Place, name: str, facts: Mapping[str, Any], index: Mapping[str, Any], tables: Mapping[str, pa.Table]
 ) -> Study:
     own = {
         table: whole.filter(pc.equal(whole["study"], name))
@@ -217,21 +269,20 @@ def _without_missing(warnings: pa.Table, changed: Sequence[str]) -> pa.Table:
     return warnings.filter(pc.invert(is_old))
 
 
-def _changed(folder: DatasetPath, index: Mapping[str, Any]) -> tuple[str, ...]:
+def _changed(folder: Place, index: Mapping[str, Any]) -> tuple[str, ...]:
     """Studies that hold other runs now than when they were analysed."""
     changed = []
     for name, facts in index["studies"].items():
-        path = folder / RUNS / f"study={name}" / f"{RUNS}.parquet"
         try:
-            swept = parquet_file(path).metadata.num_rows if path.exists() else facts["runs"]
-        except (OSError, pa.ArrowException):
-            continue  # 'endive check' says more
+            swept = _runs_of(folder, name).num_rows or facts["runs"]
+        except (OutputError, OSError, pa.ArrowException):
+            continue  # there is no sweep beside it, or 'endive check' says more
         if swept != facts["runs"]:
             changed.append(name)
     return tuple(changed)
 
 
-def _notes(folder: DatasetPath, index: Mapping[str, Any], changed: Sequence[str]) -> tuple[str, ...]:
+def _notes(folder: Place, index: Mapping[str, Any], changed: Sequence[str]) -> tuple[str, ...]:
     """What is missing, and what has happened to the folder since it was analysed."""
     notes = [
         f"{facts['runs_planned'] - facts['runs']:,} of {facts['runs_planned']:,} runs of study {name} are missing: the "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from endive.answers.answer import Answer
-from endive.pipeline.dataset.places import DatasetPath
+from endive.pipeline.dataset.files import Place
 from endive.report.cautions import Caution, cautions
 from endive.report.charts.chart import Chart, Omission
 from endive.report.charts.curves import curve_chart, latency_throughput
@@ -55,7 +55,7 @@ class Report:
         return tuple(dict.fromkeys(each.text for each in cautions if each.kind.startswith(UNSAID)))
 
 
-def make_report(folder: DatasetPath, compare_with: DatasetPath | None = None, bands: str = CONFIDENCE) -> Report:
+def make_report(folder: Place, compare_with: Place | None = None, bands: str = CONFIDENCE) -> Report:
     """Read one analysis, or two to compare, and decide everything the page will say."""
     analyses = [open_analysis(folder)]
     if compare_with is not None:

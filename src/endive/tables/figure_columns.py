@@ -1,11 +1,11 @@
-"""The figures of a run as columns: ``runs`` and ``groups`` of the dataset.
+"""The metrics of a run as columns.
 
 It computes nothing; what a figure means is ``endive.results.summary``'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any, Final
 
@@ -82,41 +82,15 @@ WINDOW: Final = {
     "window_length_s": "length_s",
 }
 
-_IDENTITY_FIELDS: Final = (
-    pa.field("run_id", pa.string(), nullable=False),
-    pa.field("config_hash", pa.string(), nullable=False),
-    pa.field("point", pa.int32(), nullable=False),
-    pa.field("seed", pa.int64(), nullable=False),
-    pa.field("status", pa.string(), nullable=False),
-    pa.field("error", pa.string()),
-    pa.field("engine", pa.string()),
-    pa.field("fingerprint", pa.string()),
-    pa.field("model_version", pa.int32(), nullable=False),
-    pa.field("transactions_kept", pa.bool_(), nullable=False),
+RESERVED: Final = frozenset(  # columns of the results, which no axis may be called
+    {
+        *("study", "txn_id", "scope", "name", "run_id", "config_hash", "point", "seed", "status", "error", "engine"),
+        *("fingerprint", "model_version", "transactions_kept", "txns", "warnings", "config", "groups", "latencies"),
+        *("timeline", "outcomes", "file", "bytes", "digest"),
+        *WINDOW,
+        *FIGURES,
+    }
 )
-_MEASURED_FIELDS: Final = (
-    *(pa.field(name, pa.float64()) for name in WINDOW),
-    pa.field("txns", pa.int64()),
-    *FIGURE_FIELDS,
-    pa.field("warnings", pa.list_(pa.string())),
-    pa.field("config", pa.string(), nullable=False),
-)
-GROUP_SCHEMA: Final = pa.schema(
-    [
-        pa.field("run_id", pa.string(), nullable=False),
-        pa.field("scope", pa.string(), nullable=False),
-        pa.field("name", pa.string(), nullable=False),
-        *FIGURE_FIELDS,
-    ]
-)
-RESERVED: Final = frozenset(
-    {"study", "txn_id", "scope", "name", *(field.name for field in (*_IDENTITY_FIELDS, *_MEASURED_FIELDS))}
-)
-
-
-def run_schema(axes: Sequence[pa.Field]) -> pa.Schema:
-    """Columns of ``runs`` for a study with these axes."""
-    return pa.schema([*_IDENTITY_FIELDS, *axes, *_MEASURED_FIELDS])
 
 
 def with_known_requests(figures: pa.Table) -> pa.Table:

@@ -19,9 +19,6 @@ from endive.tables.across_seeds import Floats
 from endive.tables.run_counts import BOUNDS, TIMELINE_SUMS, run_windows
 from endive.tables.scopes import POINT, POINT_GROUP
 
-BINS_DEFAULT: Final = 60
-BINS_MAX: Final = 10_000
-
 BIN: Final = ("bin", "start_ms", "end_ms", "in_window")  # in_window: the bin lies in the window, wholly
 TIMELINE: Final = (
     *POINT_GROUP,

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from endive.results.latency_grid import bit_lengths
 from endive.results.schema import Ints
 
+BINS: Final = 60  # of simulated time
 NO_HISTORY: Final = -1  # in the place of n_behind, of transactions that read none
 EXACT_BELOW: Final = 4  # bins of attempts and n_behind: one per value, then two to an octave (4-5, 6-7, 8-11, ...)
 TRY_SUMS: Final = ("attempts", "n_behind", "history_lists", "phase_history_us")
@@ -18,6 +19,24 @@ TIME_SUMS: Final = ("submitted", "committed", "aborted", "latency_us", "latency_
 TIMELINE_SUMS: Final = (*TIME_SUMS, "committed_squared")
 OUTCOME_KEYS: Final = ("kind", "source", "is_committed", "attempts_low", "n_behind_low")
 OUTCOME_SUMS: Final = ("txns", *TRY_SUMS, "commit_us")
+TIMELINE_FIELDS: Final = pa.struct(
+    [
+        ("source", pa.string()),
+        ("kind", pa.string()),
+        ("bin", pa.int32()),
+        *((name, pa.int64()) for name in TIME_SUMS),
+    ]
+)
+OUTCOME_FIELDS: Final = pa.struct(
+    [
+        ("source", pa.string()),
+        ("kind", pa.string()),
+        ("is_committed", pa.int64()),
+        ("attempts_low", pa.int64()),
+        ("n_behind_low", pa.int64()),
+        *((name, pa.int64()) for name in OUTCOME_SUMS),
+    ]
+)
 BOUNDS: Final = ("duration_us", "window_start_us", "window_end_us")
 _WINDOW_SCHEMA: Final = pa.schema(
     [

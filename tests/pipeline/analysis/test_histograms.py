@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from tests.pipeline.contents import txns
 
 from endive.results.latency_grid import bin_high_us, bin_low_us, count_bins
 from endive.tables.histograms import SHARES, latency_histogram, pooled_counts, pooled_percentiles
@@ -14,15 +14,11 @@ from endive.tables.histograms import SHARES, latency_histogram, pooled_counts, p
 @pytest.fixture(scope="module")
 def ended(swept):
     """Txns of the study ``mixed`` that were submitted in its window and ended, each with its point."""
-    runs = pq.ParquetFile(swept / "runs" / "study=mixed" / "runs.parquet").read(["run_id", "point"]).to_pylist()
-    point = {row["run_id"]: row["point"] for row in runs}
-    columns = ["run_id", "kind", "source", "status", "submit_ms", "attempts", "n_behind_first", "history_lists"]
+    columns = ["point", "kind", "source", "status", "submit_ms", "attempts", "n_behind_first", "history_lists"]
     columns += ["commit_latency_ms", "phase_history_ms"]
-    parts = sorted((swept / "transactions" / "study=mixed").rglob("*.parquet"))
-    txns = [row for part in parts for row in pq.ParquetFile(part).read(columns).to_pylist()]
     return [
-        {**row, "point": point[row["run_id"]]}
-        for row in txns
+        row
+        for row in txns(swept, "mixed", columns)
         if row["status"] != "in_flight" and 7_500.0 <= row["submit_ms"] < 22_500.0
     ]
 
@@ -64,8 +60,8 @@ def test_the_convoy_is_what_txns_read_by_how_far_they_were_behind(analysis, ende
 
     assert set(expected) == {(row["point"], row["n_behind_low"]) for row in rows}
     for row in rows:
-        txns = expected[row["point"], row["n_behind_low"]]
-        assert len(txns) == row["txns"]
+        here = expected[row["point"], row["n_behind_low"]]
+        assert len(here) == row["txns"]
         for column, name in (
             ("n_behind_mean", "n_behind_first"),
             ("history_lists_mean", "history_lists"),
@@ -73,8 +69,8 @@ def test_the_convoy_is_what_txns_read_by_how_far_they_were_behind(analysis, ende
             ("attempts_mean", "attempts"),
             ("commit_latency_mean_ms", "commit_latency_ms"),
         ):
-            assert sum(txn[name] for txn in txns) / len(txns) == pytest.approx(row[column], rel=1e-12)
-        assert sum(txn["status"] == "committed" for txn in txns) / len(txns) == row["success_rate"]
+            assert sum(txn[name] for txn in here) / len(here) == pytest.approx(row[column], rel=1e-12)
+        assert sum(txn["status"] == "committed" for txn in here) / len(here) == row["success_rate"]
 
 
 def test_only_operation_types_that_read_history_are_in_the_convoy(analysis):

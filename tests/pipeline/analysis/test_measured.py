@@ -2,8 +2,8 @@
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
+from tests.pipeline.contents import rows
 
 import endive
 from endive.tables.figure_columns import FIGURES, figures_of
@@ -11,7 +11,10 @@ from endive.tables.scopes import EXTRA_FIGURES
 
 
 def told_by_sweep(swept, dataset, study):
-    return pq.ParquetFile(swept / dataset / f"study={study}" / f"{dataset}.parquet").read().to_pylist()
+    runs = rows(swept, study)
+    if dataset == "runs":
+        return runs
+    return [{"run_id": run["run_id"], **group} for run in runs for group in run["groups"] or ()]
 
 
 def figures(row):
@@ -31,10 +34,10 @@ def test_every_figure_of_every_run_is_that_of_the_simulator(analysis, swept, stu
 @pytest.mark.parametrize(("scope", "table"), [("operation", "operations"), ("source", "sources")])
 def test_every_figure_of_every_operation_type_and_source_is_that_of_the_simulator(analysis, swept, study, scope, table):
     told = [row for row in told_by_sweep(swept, "groups", study) if row["scope"] == scope]
-    rows = [row for row in analysis.tables[table].to_pylist() if row["study"] == study]
+    found = [row for row in analysis.tables[table].to_pylist() if row["study"] == study]
 
     assert {(row["run_id"], row["name"]): figures(row) for row in told} == {
-        (row["run_id"], row[scope]): figures(row) for row in rows
+        (row["run_id"], row[scope]): figures(row) for row in found
     }
 
 
@@ -52,12 +55,12 @@ def test_a_run_simulated_alone_says_the_same(analysis, swept):
 
 
 def test_the_studies_hold_every_kind_of_outcome_these_tests_are_about(analysis):
-    rows = analysis.tables["runs"].to_pylist()
-    mixed = [row for row in rows if row["study"] == "mixed"]
+    found = analysis.tables["runs"].to_pylist()
+    mixed = [row for row in found if row["study"] == "mixed"]
     assert all(row["txns_committed"] > 0 for row in mixed if row["status"] == "ok")
     assert sum(row["txns_aborted_retries_exhausted"] or 0 for row in mixed) > 0
     assert sum(row["txns_in_flight_committing"] or 0 for row in mixed) > 0
-    empty, short = (row for row in rows if row["simulation.duration_ms"] in (20, 900))
+    empty, short = (row for row in found if row["simulation.duration_ms"] in (20, 900))
     for row in (empty, short):
         assert (None, None) == (row["success_rate"], row["commit_latency_p50_ms"])
     assert empty["txns_submitted"] == 0 < short["txns_submitted"]

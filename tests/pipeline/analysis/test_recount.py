@@ -1,49 +1,38 @@
 """Every figure derived from txns is the one the sweep wrote, and a wrong one is found."""
 
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.swept import change_value, reseal_summaries
+from tests.pipeline.contents import rows
+from tests.pipeline.swept import change_value
 
 from endive.pipeline.analysis.open_dataset import open_dataset
-from endive.pipeline.analysis.recount import BRACKETS, COUNTS, RECOUNTED, recount
+from endive.pipeline.analysis.recount import BRACKETS, COUNTS, OUTCOMES, RECOUNTED, TIMELINE, recount
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]  # that a dataset verifies is in test_study_command
-
-
-def raise_a_count(dataset):
-    """One txn more in one bin of a run whose txns are kept."""
-    transactions = sorted((dataset / "transactions/study=sampled").rglob("*.parquet"))[0]
-    kept = set(pc.unique(pq.ParquetFile(transactions).read()["run_id"]).to_pylist())
-    for file in sorted((dataset / "latencies/study=sampled").glob("*.parquet")):
-        runs = pq.ParquetFile(file).read()["run_id"].to_pylist()
-        if runs and runs[0] in kept:
-            change_value(file, "txns", 0, lambda value: value + 1)
-            return
+pytestmark = pytest.mark.spark
 
 
-def test_txns_give_every_figure_again_but_a_last_bit_a_percentile_and_a_count_that_were_changed(spark, dataset):
-    """A last bit, a percentile outside its bin, and a count that is one too high, each in a study of its own."""
-    runs = dataset / "runs/study=mixed/runs.parquet"
-    change_value(runs, "commit_latency_p95_ms", 2, lambda value: value * (1 + 2**-52))
-    change_value(dataset / "runs/study=bare/runs.parquet", "total_latency_p50_ms", 0, lambda value: 10 * value)
-    reseal_summaries(dataset)
-    opened = open_dataset(dataset)  # which would not open what is changed next
-    raise_a_count(dataset)
+def test_transactions_give_every_metric_again_but_those_that_were_changed(spark, dataset):
+    """A last bit, a percentile outside its bin, and counts that are one too high, each in a place of its own."""
+    change_value(dataset, "mixed", "commit_latency_p95_ms", 2, lambda value: value * (1 + 2**-52))
+    change_value(dataset, "bare", "total_latency_p50_ms", 0, lambda value: 10 * value)
+    for column in ("latencies", "timeline", "outcomes"):
+        name = "latency_us" if column == "timeline" else "txns"
+        change_value(
+            dataset, "sampled", column, 0, lambda rows, name=name: [{**rows[0], name: rows[0][name] + 1}, *rows[1:]]
+        )
 
-    found = {(each.study, each.figure): each for each in recount(spark, opened)}
+    found = {(each.study, each.figure): each for each in recount(spark, open_dataset(dataset))}
 
     studies = {name: {figure for study, figure in found if study == name} for name in ("mixed", "sampled", "bare")}
-    assert {*RECOUNTED, COUNTS, BRACKETS} == studies["mixed"] == studies["sampled"]
+    assert {*RECOUNTED, COUNTS, TIMELINE, OUTCOMES, BRACKETS} == studies["mixed"] == studies["sampled"]
     assert {BRACKETS} == studies["bare"]
-    groups = pq.ParquetFile(dataset / "groups/study=mixed/groups.parquet").read()
-    assert found["mixed", "success_rate"].values == 11 + groups.num_rows  # runs that ended, and their groups
-    assert found["sampled", "success_rate"].values == 3 * 3  # one seed of three points, by all, type and source
+    groups = sum(len(run["groups"] or ()) for run in rows(dataset, "mixed"))
+    assert 11 + groups == found["mixed", "success_rate"].values  # runs that ended, and their groups
+    assert 3 * 3 == found["sampled", "success_rate"].values  # one seed of three points, by all, type and source
 
     wrong = {place: each.values - each.equal for place, each in found.items() if each.equal != each.values}
     assert 1 == wrong.pop(("mixed", "commit_latency_p95_ms"))
-    assert 1 == wrong.pop(("bare", BRACKETS))  # without txns
-    assert 1 == wrong.pop(("sampled", COUNTS))
+    assert 1 == wrong.pop(("bare", BRACKETS))  # without transactions
+    assert [1, 1, 1] == [wrong.pop(("sampled", name)) for name in (COUNTS, TIMELINE, OUTCOMES)]
     assert {("sampled", BRACKETS)} >= set(wrong)  # which the count belongs to
-    run_id = pq.ParquetFile(runs).read()["run_id"][2].as_py()
+    run_id = rows(dataset, "mixed")[2]["run_id"]
     assert found["mixed", "commit_latency_p95_ms"].difference.startswith(f"{run_id} all all: ")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.pipeline import contents as dataset_contents
 from tests.pipeline.in_process import InProcessSpark
 
 from endive.config.study import load_study
@@ -58,16 +60,14 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes() for path in files_of(folder) if "_records" not in path.parts
-    }
+def contents(folder: Path) -> dict[str, Any]:
+    return dataset_contents.contents(folder)
 
 
 def test_a_dataset_that_nobody_touched_is_whole(swept: tuple[Path, Path]) -> None:
     found = check_dataset(swept[0])
 
-    assert (4, 0, 4, ()) == (found.parts, found.missing_parts, found.runs, found.damages)
+    assert (1, 0, 4, ()) == (found.parts, found.missing_runs, found.runs, found.damages)
 
 
 @pytest.mark.lengthy
@@ -92,19 +92,35 @@ def test_every_flipped_bit_is_noticed_or_harmless(swept: tuple[Path, Path]) -> N
     assert [] == unnoticed
 
 
-@pytest.mark.parametrize("victim", ["transactions", "_records", "runs", "groups", "studies", "_endive.json"])
+@pytest.mark.parametrize("victim", ["transactions", "runs", "studies", "_endive.json"])
 def test_what_is_damaged_is_run_again_and_nothing_else(swept: tuple[Path, Path], tmp_path: Path, victim: str) -> None:
     folder = Path(shutil.copytree(swept[0], tmp_path / "out"))
-    path = folder / victim if victim.endswith(".json") else files_of(folder / victim)[-1]
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 4]) + whole[len(whole) // 2 + 1 :])
-    assert ["tiny"] == [damage.study for damage in check_dataset(folder).damages]
+    for path in [folder / victim] if victim.endswith(".json") else files_of(folder / victim):
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 4]) + whole[len(whole) // 2 + 1 :])
+        assert ["tiny"] == [damage.study for damage in check_dataset(folder).damages]
 
-    simulated = sweep(folder, swept[1], repairs=True)
+        simulated = sweep(folder, swept[1], repairs=True)
 
-    assert (1 if victim in ("transactions", "_records") else 0) == simulated
+        assert (4 if victim in ("transactions", "runs") else 0) == simulated
+        assert () == check_dataset(folder).damages
+        assert contents(swept[0]) == contents(folder)
+
+
+def test_what_no_row_names_is_no_damage(swept: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(swept[0], tmp_path / "out"))
+    (folder / "transactions" / "study=tiny" / "part-of-a-killed-sweep.parquet").write_bytes(b"PAR1")
+
     assert () == check_dataset(folder).damages
-    assert contents(swept[0]) == contents(folder)
+
+
+def test_an_object_that_is_gone_is_named(swept: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(swept[0], tmp_path / "out"))
+    (victim,) = files_of(folder / "transactions")
+    victim.unlink()
+
+    (damage,) = check_dataset(folder).damages
+    assert damage.text.startswith(f"{victim} is missing. Start the same 'endive sweep' again")
 
 
 def test_a_profile_travels_by_content_and_no_path_of_this_machine_is_kept(swept: tuple[Path, Path]) -> None:
@@ -135,7 +151,7 @@ def test_a_profile_edited_during_a_sweep_changes_no_run(swept: tuple[Path, Path]
 
 def test_a_kept_file_that_was_edited_is_refused_by_the_worker(swept: tuple[Path, Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(swept[0], tmp_path / "out"))
-    for path in files_of(folder / "transactions"):
+    for path in (*files_of(folder / "transactions"), *files_of(folder / "runs")):
         path.unlink()
 
     class Editing(InProcessSpark):

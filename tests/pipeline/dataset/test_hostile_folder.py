@@ -7,17 +7,19 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from tests.pipeline.dataset.test_check import swept
+from tests.pipeline.swept import change_rows
 from typer.testing import CliRunner
 
 from endive.cli.main import app
 from endive.errors import OutputError
 from endive.pipeline.analysis.analysis_folder import refuse_foreign
 from endive.pipeline.dataset.check import ANALYSIS, INDEX, check_dataset
-from endive.pipeline.dataset.part_files import RECORDS
+from endive.pipeline.dataset.files import place_of
 from endive.pipeline.dataset.seal import is_page_whole, seal_document, seal_page
-from endive.pipeline.dataset.sweep_folder import MANIFEST, SweepFolder
+from endive.pipeline.dataset.sweep_dataset import MANIFEST, STUDIES, read_dataset
 from endive.report.reading import open_analysis
 
 __all__ = ["swept"]
@@ -71,10 +73,10 @@ def test_a_linked_analysis_is_not_followed(folder: Path, tmp_path: Path) -> None
     assert [told] == damages(folder)
     for read in (refuse_foreign, open_analysis):
         with pytest.raises(OutputError, match="is a link out of the dataset"):
-            read(folder)
+            read(place_of(folder))
 
 
-@pytest.mark.parametrize("read", [check_dataset, SweepFolder.read])
+@pytest.mark.parametrize("read", [check_dataset, read_dataset])
 def test_a_linked_manifest_is_not_followed(folder: Path, tmp_path: Path, read: Callable[[Path], object]) -> None:
     (folder / MANIFEST).rename(tmp_path / "elsewhere")
     (folder / MANIFEST).symlink_to(tmp_path / "elsewhere")
@@ -83,19 +85,32 @@ def test_a_linked_manifest_is_not_followed(folder: Path, tmp_path: Path, read: C
         read(folder)
 
 
-@pytest.mark.parametrize("target", ["/dev/zero", "PIPE"])
-@pytest.mark.parametrize("victim", [f"{ANALYSIS}/{INDEX}", MANIFEST, f"{RECORDS}/study=tiny/part-00000.json"])
-def test_a_document_that_is_a_device_or_a_pipe_is_damage(folder: Path, victim: str, target: str) -> None:
-    places = [folder / victim, *sorted(folder.glob(f"{RECORDS}/study=tiny/part-*.json"))]
-    place = next(path for path in places if path.exists())
-    place.unlink()
+@pytest.mark.parametrize("victim", ["runs", "transactions", STUDIES, "_files"])
+def test_a_linked_folder_is_damage(folder: Path, tmp_path: Path, victim: str) -> None:
+    (folder / victim).rename(tmp_path / "elsewhere")
+    (folder / victim).symlink_to(tmp_path / "elsewhere")
+
+    assert f"{folder / victim} is a link out of the dataset, which is not followed. Remove it." in damages(folder)
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "PIPE", "ELSEWHERE"])
+@pytest.mark.parametrize(
+    "victim", [f"{ANALYSIS}/{INDEX}", MANIFEST, f"{STUDIES}/tiny.json", f"{STUDIES}/tiny.toml", "runs", "transactions"]
+)
+def test_a_document_that_is_a_link_a_device_or_a_pipe_is_damage(
+    folder: Path, tmp_path: Path, victim: str, target: str
+) -> None:
+    place = folder / victim
+    if place.is_dir():
+        place = next(place.glob("study=tiny/*.parquet"))
+    place.rename(tmp_path / "elsewhere")
     if target == "PIPE":
         os.mkfifo(place)
     else:
-        place.symlink_to(target)
+        place.symlink_to(target if target != "ELSEWHERE" else tmp_path / "elsewhere")
 
     if place.name == MANIFEST:
-        with pytest.raises(OutputError, match="is not the folder of a sweep"):
+        with pytest.raises(OutputError, match=r"is not the folder of a sweep|is a link out of the dataset"):
             check_dataset(folder)
     else:
         assert any(str(place) in text for text in damages(folder))
@@ -105,15 +120,89 @@ def test_a_document_that_is_a_device_or_a_pipe_is_damage(folder: Path, victim: s
     ("command", "victim"),
     [
         ("check", f"{ANALYSIS}/{INDEX}"),
-        *((command, MANIFEST) for command in ("check", "analyze")),
-        ("check", "RECORD"),  # which an analysis does not read
+        *((command, victim) for command in ("check", "analyze") for victim in (MANIFEST, f"{STUDIES}/tiny.json")),
     ],
 )
 def test_a_deep_document_is_damage_and_no_mistake_of_ours(folder: Path, command: str, victim: str) -> None:
-    record = sorted(folder.glob(f"{RECORDS}/study=tiny/part-*.json"))[0]
-    (record if victim == "RECORD" else folder / victim).write_bytes(b'{"digest": "x", "runs": ' + DEEP + b"}")
+    (folder / victim).write_bytes(b'{"digest": "x", "runs": ' + DEEP + b"}")
 
     answer = CliRunner().invoke(app, [command, str(folder)])
 
     assert "mistake in Endive" not in answer.output
     assert answer.exit_code in (1, 2)
+
+
+SHAPES = [None, 3, "text", [], {}, [1], {"a": 1}, True]
+
+
+@pytest.mark.parametrize("key", ["studies", "tables", "digests", "model_version", "format", "endive"])
+@pytest.mark.parametrize("shape", SHAPES, ids=repr)
+def test_an_index_of_another_shape_is_one_line(folder: Path, key: str, shape: object) -> None:
+    index = {"endive": "analysis", "format": 2, "model_version": 1, "studies": {}, "tables": {}, "digests": {}}
+    (folder / ANALYSIS / INDEX).write_bytes(seal_document({**index, key: shape}))
+
+    with pytest.raises(OutputError):
+        open_analysis(place_of(folder))
+
+
+@pytest.mark.parametrize("key", ["detail", "runs_planned", "study"])
+@pytest.mark.parametrize("shape", SHAPES, ids=repr)
+def test_a_study_document_of_another_shape_is_one_line(folder: Path, key: str, shape: object) -> None:
+    document = {"study": "tiny", "detail": "transactions", "runs_planned": 4}
+    (folder / STUDIES / "tiny.json").write_bytes(seal_document({**document, key: shape}))
+
+    if not (key == "runs_planned" and shape == 3):
+        with pytest.raises(OutputError, match="cannot be read as the document of a study"):
+            read_dataset(folder)
+
+
+@pytest.mark.parametrize("key", ["format", "model_version", "schema_version"])
+@pytest.mark.parametrize("shape", SHAPES, ids=repr)
+def test_a_marker_of_another_shape_is_one_line(folder: Path, key: str, shape: object) -> None:
+    marker = {"endive": "sweep", "format": 6, "model_version": 1, "schema_version": 1}
+    (folder / MANIFEST).write_bytes(seal_document({**marker, key: shape}))
+
+    if not (key == "model_version" and shape == 3 and shape is not True):
+        with pytest.raises(OutputError):
+            read_dataset(folder)
+
+
+def runs_object(folder: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    change_rows(folder, "tiny", change)
+
+
+@pytest.mark.parametrize(
+    "column", ["run_id", "status", "config", "groups", "success_rate", "file", "point", "latencies"]
+)
+def test_a_table_of_runs_with_a_column_of_another_type_is_one_line(folder: Path, column: str) -> None:
+    def change(table: pa.Table) -> pa.Table:
+        index = table.column_names.index(column)
+        return table.set_column(index, column, pa.array([[1]] * table.num_rows))
+
+    runs_object(folder, change)
+
+    answer = CliRunner().invoke(app, ["analyze", str(folder)])
+    assert (2, 1) == (answer.exit_code, len(answer.stderr.strip().splitlines())), answer.output
+
+
+@pytest.mark.parametrize("column", ["run_id", "status", "config", "groups", "success_rate", "point"])
+def test_a_table_of_runs_that_lacks_a_column_is_one_line(folder: Path, column: str) -> None:
+    runs_object(folder, lambda table: table.drop_columns([column]))
+
+    answer = CliRunner().invoke(app, ["analyze", str(folder)])
+    assert (2, 1) == (answer.exit_code, len(answer.stderr.strip().splitlines())), answer.output
+
+
+def test_an_object_outside_the_folder_of_its_study_is_not_read(folder: Path, tmp_path: Path) -> None:
+    """A row of a stranger's may name any file; only its last part counts."""
+    outside = tmp_path / "secret.parquet"
+    outside.write_bytes(b"secret")
+
+    def change(table: pa.Table) -> pa.Table:
+        names = pa.array([str(outside)] * table.num_rows)
+        return table.set_column(table.column_names.index("file"), "file", names)
+
+    runs_object(folder, change)
+
+    assert any("secret.parquet is missing" in text for text in damages(folder))
+    assert not any(text.startswith(str(outside)) for text in damages(folder))

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 from tests.integration.command import ran
+from tests.pipeline.contents import contents
 from tests.pipeline.in_process import InProcessSpark
-from tests.pipeline.sweep.test_run_sweep import contents
 from tests.waiting import free_port, is_answered, wait_until
 
 from endive.pipeline import run_sweep
@@ -83,4 +83,6 @@ def test_a_sweep_and_its_analysis_over_connect_write_what_one_process_writes(
     analyze(alone, lambda: spark)
     endive("analyze", out, "--master", server)
 
-    assert contents(alone / "analysis") == contents(out / "analysis")
+    assert {path.name: path.read_bytes() for path in (alone / "analysis").iterdir()} == {
+        path.name: path.read_bytes() for path in (out / "analysis").iterdir()
+    }

@@ -11,7 +11,7 @@ from endive import kernel_cache
 from endive.errors import EngineError
 from endive.pipeline.analysis.run_analysis import spark_errors
 from endive.pipeline.spark import worker_daemon
-from endive.pipeline.spark.session import SIMULATIONS, WORKER_DAEMON, no_workers
+from endive.pipeline.spark.session import SIMULATIONS, WORKER_DAEMON, explain_spark, no_workers
 from endive.pipeline.spark.spark_home import home_without_zip
 from endive.pipeline.spark.worker_daemon import SIMULATES
 from endive.pipeline.sweep import run_sweep
@@ -32,7 +32,7 @@ def test_workers_that_do_not_start_are_told_with_the_python_they_were_to_run():
     with pytest.raises(EngineError, match=expected), spark_errors():
         raise RuntimeError(SAID)
 
-    assert run_sweep._describe_error(RuntimeError(SAID)).startswith(str(no_workers(SAID)))
+    assert explain_spark(RuntimeError(SAID)) == no_workers(SAID)
 
 
 def test_other_complaints_are_not_about_that():

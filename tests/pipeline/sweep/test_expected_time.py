@@ -13,7 +13,7 @@ from endive.pipeline.sweep.plan import TXN_COMPILED_S, Run
 
 def runs_of(*txns: float) -> list[Run]:
     return [
-        Run(run_id=str(number), point=number, seed=1, config_hash="", config="", values={}, txns=each)
+        Run(run_id=str(number), point=number, seed=1, config_hash="", point_config="", values={}, txns=each)
         for number, each in enumerate(txns)
     ]
 

@@ -1,22 +1,19 @@
-"""One part: it is there as a whole or not at all, at whatever step its process is lost."""
+"""One part: its object is there as a whole or not at all, and says what its rows say."""
 
 from __future__ import annotations
 
 import io
-import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
 
 import endive.results.writer as writer
-from endive.errors import OutputError
-from endive.pipeline.dataset.part_files import Part, PartFiles
-from endive.pipeline.dataset.sweep_folder import StudyPlan, SweepFolder
+from endive.pipeline.dataset.files import place_of
+from endive.pipeline.dataset.runs_table import RESULT_SCHEMA
+from endive.pipeline.dataset.seal import content_digest
 from endive.pipeline.sweep import part as part_module
-from endive.pipeline.sweep.part import PART_SCHEMA, simulate_part
-from endive.pipeline.sweep.work import DEATHS_MAX, ProgressNotes, RunSpec, ended_runs
+from endive.pipeline.sweep.part import PART_SCHEMA, RunSpec, part_name, read_part, simulate_part
 
 
 class LostError(BaseException):
@@ -24,51 +21,137 @@ class LostError(BaseException):
 
 
 @pytest.fixture
-def job(planned, tmp_path):
-    """A folder with one planned part of three runs, and a function that works on it."""
+def specs(planned):
+    """A part of three runs."""
     runs = planned("transaction.inter_arrival.scale=[2000]", "transaction.retry_backoff.policy=none", seeds=3).runs
-    run_ids = [run.run_id for run in runs]
-    part = Part.of("part-00000-0123456789ab", run_ids, run_ids)
-    folder = SweepFolder(tmp_path / "out", {"small": StudyPlan("transactions", [part])})
-    folder.path.mkdir()
-    folder.make_places("small")
-
-    def work(kept=run_ids, lost: frozenset[str] = frozenset(), notes=lambda *_: None):
-        files = PartFiles(folder.path, "small", Part.of(part.name, run_ids, kept))
-        specs = [RunSpec(run.run_id, run.seed, run.config, run.config_hash, run.run_id in kept) for run in runs]
-        return simulate_part(files, specs, "auto", notes, lost, dataset=folder.path)
-
-    return folder.files("small", part), part, work
+    return [RunSpec(run.seed, run.config, True, run.run_id, run.config_hash, run.point) for run in runs]
 
 
-def names(files: PartFiles) -> set[str]:
-    return {path.name for path in files.root.rglob("*") if path.is_file()}
+@pytest.fixture
+def folder(tmp_path):
+    return place_of(tmp_path / "parts")
 
 
-def test_a_part_holds_its_runs_one_after_the_other(job):
-    files, part, work = job
-    records = work()
+def names(folder):
+    return [path.name for path in folder.sizes()]
 
-    table = pq.ParquetFile(files.transactions).read()
-    assert table.schema.remove_metadata() == PART_SCHEMA.remove_metadata()
-    order = list(dict.fromkeys(table["run_id"].to_pylist()))
-    assert order == list(part.run_ids)
-    assert [record["txns"] for record in records] == [table["run_id"].to_pylist().count(run_id) for run_id in order]
-    assert files.read_record()["runs"] == records
+
+def test_an_object_holds_its_runs_one_after_the_other_and_its_rows_tell_of_it(specs, folder):
+    rows = simulate_part(specs, "auto", folder)
+
+    place = folder / f"{part_name(specs)}.parquet"
+    table = pq.ParquetFile(str(place)).read()
+    assert PART_SCHEMA.remove_metadata() == table.schema.remove_metadata()
+    run_ids = table["run_id"].to_pylist()
+    assert [spec.run_id for spec in specs] == list(dict.fromkeys(run_ids)) == rows["run_id"].to_pylist()
+    assert [run_ids.count(spec.run_id) for spec in specs] == rows["txns"].to_pylist()
+    content = place.read_bytes()
+    assert {(place.name, len(content), content_digest(content))} == set(
+        zip(*(rows[name].to_pylist() for name in ("file", "bytes", "digest")), strict=True)
+    )
+
+
+def test_an_object_that_is_there_gives_the_same_rows_without_a_simulation(specs, folder, monkeypatch):
+    expected = simulate_part(specs, "auto", folder)
+    monkeypatch.setattr(part_module, "simulate_run", lambda *_, **__: pytest.fail("it is there"))
+
+    assert expected == simulate_part(specs, "auto", folder)
+    assert {"reference"} == set(simulate_part(specs, "reference", folder)["engine"].to_pylist())
+
+
+def test_an_object_with_a_flipped_bit_is_written_again(specs, folder):
+    expected = simulate_part(specs, "auto", folder)
+    place = folder / names(folder)[0]
+    whole = place.read_bytes()
+    for index in (100, len(whole) // 2, len(whole) - 2_000):
+        place.write(whole[:index] + bytes([whole[index] ^ 16]) + whole[index + 1 :])
+
+        assert expected == simulate_part(specs, "auto", folder)
+        assert whole == place.read_bytes()
+
+
+def test_the_name_stands_for_the_runs_what_is_kept_and_the_writer(specs, monkeypatch):
+    name = part_name(specs)
+
+    assert name == part_name(list(specs))
+    fewer = [RunSpec(spec.seed, spec.config, False, spec.run_id) for spec in specs]
+    assert 3 == len({name, part_name(specs[:2]), part_name(fewer)})
+    monkeypatch.setattr(part_module, "WRITER_VERSION", 99)
+    assert name != part_name(specs)
+
+
+def test_runs_that_keep_nothing_write_no_object(specs, folder):
+    rows = simulate_part([RunSpec(spec.seed, spec.config, False) for spec in specs], "auto", folder)
+
+    assert not folder.exists()
+    assert RESULT_SCHEMA == rows.schema
+    assert [spec.run_id for spec in specs] == rows["run_id"].to_pylist()
+    assert [[None] * 3] * 3 == [rows[name].to_pylist() for name in ("file", "timeline", "outcomes")]
+
+
+def test_two_workers_at_once_on_one_part_leave_the_bytes_of_one_alone(specs, folder):
+    simulate_part(specs, "auto", folder)
+    place = folder / names(folder)[0]
+    alone = place.read_bytes()
+    place.unlink()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (pool.submit(simulate_part, specs, "auto", folder) for _ in range(2))
+
+    assert first.result() == second.result()
+    assert (alone, [place.name]) == (place.read_bytes(), names(folder))
+
+
+@pytest.mark.parametrize("step", ["replace", "fsync"])
+def test_an_object_is_whole_or_absent_whenever_its_process_is_lost(specs, folder, monkeypatch, step):
+    def lose(*_):
+        raise LostError
+
+    monkeypatch.setattr(writer.os, step, lose)
+    with pytest.raises(LostError):
+        simulate_part(specs, "auto", folder)
+    monkeypatch.undo()
+
+    assert all(read_part(place) is not None for place in folder.sizes() if not place.name.startswith("."))
+    expected = simulate_part(specs, "auto", folder)
+    assert expected == simulate_part(specs, "auto", folder)
+
+
+def test_a_run_that_killed_its_process_before_is_not_tried_again(specs, folder):
+    rows = simulate_part(specs, "auto", folder, lost={specs[1].run_id})
+
+    assert ["ok", "failed", "ok"] == rows["status"].to_pylist()
+    assert rows["error"][1].as_py().startswith("The process that simulated it died")
+    assert [False, True, False] == [name is None for name in rows["file"].to_pylist()]
+
+
+def test_a_run_is_marked_before_and_after(specs, folder):
+    marks = []
+    simulate_part(specs, "auto", folder, on_run=lambda run_id, has_ended: marks.append((run_id, has_ended)))
+
+    assert [(spec.run_id, has_ended) for spec in specs for has_ended in (False, True)] == marks
+
+
+def test_a_configuration_that_cannot_be_read_fails_alone(specs, folder):
+    broken = [specs[0], RunSpec(1, '{"simulation": {"duration": 1}}', True), specs[2]]
+
+    rows = simulate_part(broken, "auto", folder)
+
+    assert ["ok", "failed", "ok"] == rows["status"].to_pylist()
+    assert "simulation.duration" in rows["error"][1].as_py()
 
 
 @pytest.fixture
 def written(planned):
-    """``written({name: seed})``: the file of as many copies of one run, and the run's txns."""
+    """``written({name: seed})``: the object of as many copies of one run, and the run's transactions."""
     run = planned("transaction.inter_arrival.scale=[500]").runs[0]
-    txns = part_module.simulate_run(RunSpec(run.run_id, run.seed, run.config, run.config_hash, True), "auto").txns
+    txns = part_module.simulate_run(RunSpec(run.seed, run.config, True), "auto").txns
 
     def write(runs):
         stream = io.BytesIO()
-        writer = part_module.PartWriter(stream)
+        part = part_module.PartWriter(stream)
         for name, seed in runs.items():
-            writer.add(name, seed, txns)
-        writer.close()
+            part.add(name, 0, seed, txns)
+        part.close()
         stream.seek(0)
         return pq.ParquetFile(stream), txns
 
@@ -81,9 +164,9 @@ def test_row_groups_are_full_but_for_the_last(written, monkeypatch):
 
     sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
     total = 4 * txns.num_rows
-    assert sizes == [64] * (total // 64) + [total % 64]
-    assert file.read()["run_id"].to_pylist() == [name for name in "abcd" for _ in range(txns.num_rows)]
-    assert file.read()["txn_id"].to_pylist() == 4 * txns["txn_id"].to_pylist()
+    assert [64] * (total // 64) + [total % 64] == sizes
+    assert [name for name in "abcd" for _ in range(txns.num_rows)] == file.read()["run_id"].to_pylist()
+    assert 4 * txns["txn_id"].to_pylist() == file.read()["txn_id"].to_pylist()
 
 
 def test_a_run_of_some_size_begins_a_row_group_so_that_queries_skip_the_others(written, monkeypatch):
@@ -91,121 +174,5 @@ def test_a_run_of_some_size_begins_a_row_group_so_that_queries_skip_the_others(w
     metadata = written({"7": 7, "8": 8, "9": 9})[0].metadata
 
     place = PART_SCHEMA.names.index("seed")
-    told = [metadata.row_group(number).column(place).statistics for number in range(metadata.num_row_groups)]
-    assert [(7, 7), (8, 8), (9, 9)] == [(one.min, one.max) for one in told]
-
-
-def test_two_workers_at_once_on_one_part_leave_it_once_with_the_bytes_of_one_alone(job):
-    files, part, work = job
-    work()
-    path = files.transactions
-    alone = path.read_bytes()
-    path.unlink()
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.submit(work), pool.submit(work)
-
-    assert [run["fingerprint"] for run in first.result()] == [run["fingerprint"] for run in second.result()]
-    assert path.read_bytes() == alone
-    assert names(files) == {f"{part.name}.parquet", f"{part.name}.json"}  # latencies and txns have one name
-
-
-@pytest.mark.parametrize("step", ["replace", "fsync"])
-@pytest.mark.parametrize("survived", range(5))
-def test_a_part_is_whole_or_absent_whenever_its_process_is_lost(job, monkeypatch, step, survived):
-    files, part, work = job
-    real = getattr(os, step)
-    calls = []
-
-    def lose(*arguments):
-        calls.append(arguments)
-        if len(calls) > survived:
-            raise LostError
-        return real(*arguments)
-
-    monkeypatch.setattr(writer.os, step, lose)
-    try:
-        work()
-    except LostError:
-        pass
-    monkeypatch.undo()
-
-    if files.last.exists():
-        before = files.transactions.read_bytes()
-        assert [run["run_id"] for run in files.read_record()["runs"]] == list(part.run_ids)
-        work()
-        assert files.transactions.read_bytes() == before
-    else:
-        work()
-        assert files.last.exists()
-    assert files.read_record()["part"] == part.name
-
-
-def test_a_record_about_other_runs_than_the_plan_is_damage(job):
-    files, part, work = job
-    work()
-
-    with pytest.raises(OutputError, match="it is about other runs than the plan"):
-        replace(files, part=replace(part, run_ids=part.run_ids[:2])).read_record()
-
-
-def test_a_run_that_took_its_process_down_before_is_not_tried_again(job):
-    _, part, work = job
-    victim = part.run_ids[1]
-    records = work(lost=frozenset({victim}))
-
-    assert [record["status"] for record in records] == ["ok", "failed", "ok"]
-    assert records[1]["error"].startswith("The process that simulated it died")
-
-
-def test_a_note_is_left_before_and_after_every_run(job):
-    _, part, work = job
-    notes = []
-    work(notes=lambda run_id, has_ended: notes.append((run_id, has_ended)))
-
-    assert notes == [(run_id, has_ended) for run_id in part.run_ids for has_ended in (False, True)]
-
-
-def test_a_failing_run_keeps_its_traceback_in_the_record(job, monkeypatch):
-    files, _part, work = job
-    monkeypatch.setattr("endive.pipeline.sweep.part.parse_config", lambda document, source: document["nothing"])
-    records = work()
-
-    assert [record["error"] for record in records] == ["KeyError: 'nothing'"] * 3
-    assert records[0]["traceback"][-1].startswith("test_part.py:")
-    assert pq.read_table(files.transactions).num_rows == 0
-
-
-# ---- notes on progress -------------------------------------------------------------------------------
-
-
-def test_runs_that_ended_are_counted_once(tmp_path):
-    notes = ProgressNotes(tmp_path, "part-1")
-    for _ in range(2):
-        notes.write("a", False)
-        notes.write("a", True)
-    notes.write("b", False)
-
-    assert ended_runs(tmp_path, ["part-1", "part-2"]) == {"a"}
-
-
-def test_a_run_is_lost_when_its_process_died_so_often(tmp_path):
-    notes = ProgressNotes(tmp_path, "part-1")
-    for death in range(DEATHS_MAX):
-        assert notes.lost_runs() == set(), death
-        notes.write("innocent", False)
-        notes.write("innocent", True)
-        notes.write("poison", False)
-
-    assert notes.lost_runs() == {"poison"}
-
-
-def test_half_a_line_is_not_read(tmp_path):
-    (tmp_path / "part-1").write_text("-aaaa\n-bb")
-
-    assert ended_runs(tmp_path, ["part-1"]) == {"aaaa"}
-
-
-def test_notes_that_cannot_be_written_stop_nobody(tmp_path):
-    ProgressNotes(tmp_path / "nowhere", "part-1").write("a", False)
-
-    assert ended_runs(tmp_path / "nowhere", ["part-1"]) == set()
+    statistics = [metadata.row_group(number).column(place).statistics for number in range(metadata.num_row_groups)]
+    assert [(7, 7), (8, 8), (9, 9)] == [(one.min, one.max) for one in statistics]

@@ -3,109 +3,106 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.pipeline.in_process import InProcessSpark, _Write
-from tests.pipeline.swept import change_manifest
+from tests.pipeline.contents import contents, parts, rows, txns
+from tests.pipeline.in_process import InProcessSpark
+from tests.pipeline.swept import change_marker
 
 import endive
 from endive.errors import EndiveError, EngineError, OutputError
 from endive.pipeline import run_sweep
-from endive.pipeline.analysis.open_dataset import open_dataset
+from endive.pipeline.dataset.files import place_of
+from endive.pipeline.dataset.runs_table import run_objects
 from endive.pipeline.sweep import part as part_module
+from endive.pipeline.sweep.run_sweep import Standing
 from endive.results import MODEL_VERSION, SCHEMA_VERSION
 
 pytestmark = pytest.mark.lengthy
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file a reader may see, by its path."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not str(path.relative_to(folder)).startswith(("_", "."))
-    }
 
 
 def swept(planned, out, spark, **options):
     return run_sweep(planned, out, lambda: spark, **options)
 
 
-def rows(folder: Path, dataset: str) -> list[dict]:
-    return pq.read_table(folder / dataset).to_pylist()
+def objects(folder: Path) -> list[Path]:
+    return [Path(str(place)) for place in run_objects(place_of(folder), "small")]
 
 
-def txns_in_order(folder: Path) -> list[dict]:
-    return sorted(rows(folder, "transactions"), key=lambda row: (row["run_id"], row["txn_id"]))
-
-
-def test_every_run_of_the_grid_is_in_runs_with_its_axes_and_its_figures(planned, in_process, tmp_path):
+def test_every_run_of_the_grid_is_in_the_table_with_its_axes_and_metrics(planned, in_process, tmp_path):
     study = planned()
     outcome = swept(study, tmp_path / "out", in_process)
 
-    found = rows(tmp_path / "out", "runs")
-    assert (outcome.simulated, outcome.kept, outcome.failed) == (12, 0, ())
+    found = rows(tmp_path / "out")
+    assert (12, 0, ()) == (outcome.simulated, outcome.kept, outcome.failed)
     axes = ("transaction.inter_arrival.scale", "transaction.retry_backoff.policy", "seed")
     assert [tuple(row[axis] for axis in axes) for row in found] == [
         (scale, policy, seed) for scale in (500, 1000, 2000) for policy in ("none", "iceberg") for seed in (42, 43)
     ]
-    assert [row["run_id"] for row in found] == [run.run_id for run in study.runs]
-    assert outcome.txns == sum(row["txns"] for row in found)
+    assert [run.run_id for run in study.runs] == [row["run_id"] for row in found]
+    assert sum(row["txns"] for row in found) == outcome.txns
+    assert sum(path.stat().st_size for path in parts(tmp_path / "out")) == outcome.transactions_bytes
     alone = endive.simulate(json.loads(found[5]["config"]))
-    assert found[5]["fingerprint"] == alone.fingerprint
-    assert found[5]["commit_latency_p95_ms"] == alone.summary()["commit_latency_ms"]["p95"]
-    assert found[5]["requests_catalog_cas"] == alone.requests()["counts"]["catalog"]["cas"]
+    assert alone.fingerprint == found[5]["fingerprint"]
+    assert alone.summary()["commit_latency_ms"]["p95"] == found[5]["commit_latency_p95_ms"]
+    assert alone.requests()["counts"]["catalog"]["cas"] == found[5]["requests_catalog_cas"]
+    assert {MODEL_VERSION} == {row["model_version"] for row in found}
 
 
-def test_the_txns_of_a_run_are_those_of_the_run_alone(planned, in_process, tmp_path):
+def test_the_transactions_of_a_run_are_those_of_the_run_alone(planned, in_process, tmp_path):
     study = planned()
     swept(study, tmp_path / "out", in_process)
 
-    run = study.runs[3]
-    table = pq.read_table(tmp_path / "out" / "transactions", filters=[("run_id", "=", run.run_id)])
+    run, row = study.runs[3], rows(tmp_path / "out")[3]
+    path = tmp_path / "out" / "transactions" / "study=small" / row["file"]
+    table = pq.ParquetFile(path).read()
     alone = endive.simulate(json.loads(run.config), seed=run.seed).transactions_as_ended()
-    kept = table.drop_columns(["run_id", "seed", "study", "point"])
-    assert kept.to_pylist() == alone.to_pylist()
-    ends_ms = [end_ms for end_ms in kept["end_ms"].to_pylist() if end_ms is not None]
-    assert ends_ms == sorted(ends_ms)
+    kept = [each for each in table.to_pylist() if each["run_id"] == run.run_id]
+    assert alone.to_pylist() == [
+        {key: value for key, value in each.items() if key not in ("run_id", "point", "seed")} for each in kept
+    ]
+    assert {(run.point, run.seed)} == {(each["point"], each["seed"]) for each in kept}
 
 
-def test_groups_hold_the_figures_of_each_operation_and_source(planned, in_process, tmp_path):
+def test_groups_hold_the_metrics_of_each_operation_and_source(planned, in_process, tmp_path):
     study = planned("transaction.operation_types={fast_append=0.5, validated_overwrite=0.5}")
     swept(study, tmp_path / "out", in_process)
 
-    found = [row for row in rows(tmp_path / "out", "groups") if row["run_id"] == study.runs[0].run_id]
+    found = rows(tmp_path / "out")[0]["groups"]
     alone = endive.simulate(json.loads(study.runs[0].config), seed=42).to_json_dict()
-    assert [(row["scope"], row["name"]) for row in found] == [
-        ("operation", "fast_append"),
-        ("operation", "validated_overwrite"),
-        ("source", "default"),
+    assert [("operation", "fast_append"), ("operation", "validated_overwrite"), ("source", "default")] == [
+        (row["scope"], row["name"]) for row in found
     ]
-    assert found[1]["success_rate"] == alone["by_operation"]["validated_overwrite"]["success_rate"]
-    assert found[1]["requests_total"] == alone["by_operation"]["validated_overwrite"]["requests"]["total"]
+    assert alone["by_operation"]["validated_overwrite"]["success_rate"] == found[1]["success_rate"]
+    assert alone["by_operation"]["validated_overwrite"]["requests"]["total"] == found[1]["requests_total"]
 
 
-def test_detail_runs_keeps_the_same_figures_and_no_txns(planned, in_process, whole, tmp_path):
+def of_transactions(row):
+    """A row without what only a run has whose transactions are kept."""
+    nothing = dict.fromkeys(("file", "bytes", "digest", "timeline", "outcomes"))
+    return {**row, **nothing, "transactions_kept": False}
+
+
+def test_detail_runs_keeps_the_same_metrics_and_no_transactions(planned, in_process, whole, tmp_path):
     outcome = swept(planned(), tmp_path / "few", in_process, detail="runs")
 
-    assert not (tmp_path / "few" / "transactions").exists()
-    assert [{**row, "transactions_kept": False} for row in rows(whole, "runs")] == rows(tmp_path / "few", "runs")
-    assert rows(whole, "groups") == rows(tmp_path / "few", "groups")
-    assert outcome.transactions_bytes == 0
+    assert [] == parts(tmp_path / "few")
+    assert [of_transactions(row) for row in rows(whole)] == rows(tmp_path / "few")
+    assert 0 == outcome.transactions_bytes
 
 
-def test_a_sample_keeps_the_txns_of_the_first_seed_of_every_point(planned, in_process, whole, tmp_path):
+def test_a_sample_keeps_the_transactions_of_the_first_seed_of_every_point(planned, in_process, whole, tmp_path):
     swept(planned(), tmp_path / "some", in_process, detail="sample")
     swept(planned(seeds=3), tmp_path / "some", in_process, detail="sample")
 
-    runs = rows(tmp_path / "some", "runs")
+    runs = rows(tmp_path / "some")
     chosen = {row["run_id"] for row in runs if row["seed"] == 42}
     assert chosen == {row["run_id"] for row in runs if row["transactions_kept"]}
     assert 6 == len(chosen)
-    wanted = [row for row in txns_in_order(whole) if row["run_id"] in chosen]
-    assert wanted == txns_in_order(tmp_path / "some")
+    assert [row for row in txns(whole) if row["run_id"] in chosen] == txns(tmp_path / "some")
 
 
 def test_the_study_in_the_folder_makes_the_same_runs_again(planned, in_process, tmp_path):
@@ -113,7 +110,7 @@ def test_the_study_in_the_folder_makes_the_same_runs_again(planned, in_process, 
     swept(study, tmp_path / "out", in_process)
 
     again = planned(path=tmp_path / "out" / "studies" / "small.toml")
-    assert [run.run_id for run in again.runs] == [run.run_id for run in study.runs]
+    assert [run.run_id for run in study.runs] == [run.run_id for run in again.runs]
 
 
 def test_two_studies_share_a_folder(planned, in_process, tmp_path, study_file):
@@ -122,48 +119,46 @@ def test_two_studies_share_a_folder(planned, in_process, tmp_path, study_file):
     other.write_text(study_file.read_text().replace('"small"', '"other"'))
     swept(planned("transaction.inter_arrival.scale=1000", path=other), tmp_path / "out", in_process)
 
-    assert sorted({row["study"] for row in rows(tmp_path / "out", "runs")}) == ["other", "small"]
+    assert (4, 4) == (len(rows(tmp_path / "out")), len(rows(tmp_path / "out", "other")))
 
 
-def test_a_small_sweep_is_one_job_of_one_partition_per_core_and_parts_of_one_point(planned, in_process, tmp_path):
+def test_a_small_sweep_is_one_job_of_one_partition_per_core(planned, in_process, tmp_path):
     swept(planned(seeds=4), tmp_path / "out", in_process)
 
     assert (1, 2) == (in_process.jobs, len(in_process.partitions))
-    assert sum(partition.num_rows for partition in in_process.partitions) == 24
-    files = sorted((tmp_path / "out" / "transactions").rglob("*.parquet"))
-    assert [f"point={point}" for point in range(6) for _ in range(2)] == [path.parent.name for path in files]
-    assert {2} == {len(set(pq.ParquetFile(path).read()["seed"].to_pylist())) for path in files}
+    assert 24 == sum(partition.num_rows for partition in in_process.partitions)
 
 
 def test_the_work_is_committed_job_by_job(planned, in_process, whole, tmp_path):
-    swept(planned(), tmp_path / "many", in_process, commit_every_s=0.0)
+    swept(planned(), tmp_path / "many", in_process, commit_every_s=1e-9)
 
-    assert 12 == in_process.jobs
+    assert len(parts(whole)) == in_process.jobs == len(objects(tmp_path / "many")) > 1
     assert contents(whole) == contents(tmp_path / "many")
 
 
-def test_rows_do_not_depend_on_the_number_of_cores(planned, whole, tmp_path):
+def test_the_dataset_does_not_depend_on_the_number_of_cores(planned, whole, tmp_path):
     swept(planned(), tmp_path / "one", InProcessSpark(cores=1))
+    swept(planned(), tmp_path / "seven", InProcessSpark(cores=7))
 
-    assert txns_in_order(tmp_path / "one") == txns_in_order(whole)
-    assert contents(tmp_path / "one" / "runs") == contents(whole / "runs")
+    assert contents(whole) == contents(tmp_path / "one") == contents(tmp_path / "seven")
 
 
 def test_both_engines_write_the_same_bytes(planned, in_process, whole, tmp_path):
     swept(planned(), tmp_path / "reference", in_process, engine="reference")
 
-    assert contents(whole / "transactions") == contents(tmp_path / "reference" / "transactions")
-    assert contents(whole / "groups") == contents(tmp_path / "reference" / "groups")
+    assert [path.read_bytes() for path in parts(whole)] == [path.read_bytes() for path in parts(tmp_path / "reference")]
     assert ({"compiled"}, {"reference"}) == tuple(
-        {row["engine"] for row in rows(folder, "runs")} for folder in (whole, tmp_path / "reference")
+        {row["engine"] for row in rows(folder)} for folder in (whole, tmp_path / "reference")
     )
 
 
-def test_a_sweep_that_is_complete_makes_no_session(planned, whole, out):
+def test_a_sweep_that_is_complete_makes_no_session_and_changes_nothing(planned, whole, out):
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
     outcome = run_sweep(planned(), out, lambda: pytest.fail("nothing is missing"))
 
-    assert (outcome.simulated, outcome.kept) == (0, 12)
+    assert (0, 12) == (outcome.simulated, outcome.kept)
     assert contents(whole) == contents(out)
+    assert times == {path: path.stat().st_mtime_ns for path in out.rglob("*")}
 
 
 def test_tasks_that_are_repeated_leave_no_duplicates(planned, in_process, whole, tmp_path):
@@ -173,44 +168,68 @@ def test_tasks_that_are_repeated_leave_no_duplicates(planned, in_process, whole,
     assert contents(whole) == contents(tmp_path / "twice")
 
 
-@pytest.mark.parametrize("parts", [1, 7])
-def test_after_an_interrupt_only_what_is_missing_runs_and_the_dataset_is_the_same(
-    planned, in_process, whole, tmp_path, parts
+@pytest.mark.parametrize("tasks", [0, 1])
+def test_after_an_interrupt_the_parts_that_are_there_are_not_simulated_again(
+    planned, in_process, whole, tmp_path, monkeypatch, tasks
 ):
-    in_process.dies_after = parts
+    in_process.dies_after = tasks
     with pytest.raises(KeyboardInterrupt):
         swept(planned(), tmp_path / "broken", in_process)
-    kept = {row["run_id"] for row in rows(tmp_path / "broken", "runs")}
-    assert kept == {row["run_id"] for row in rows(tmp_path / "broken", "transactions")}
-    assert in_process.interrupted == 1
+    there = {path.name for path in parts(tmp_path / "broken")}
+    assert (tasks > 0, []) == (bool(there), rows(tmp_path / "broken"))
+    assert 1 == len(in_process.cancelled)
+    assert not (tmp_path / "broken" / "_progress").exists()
 
     in_process.dies_after = None
+    simulated = []
+    real = part_module.simulate_run
+    monkeypatch.setattr(
+        part_module, "simulate_run", lambda spec, *more, **rest: (simulated.append(spec), real(spec, *more, **rest))[1]
+    )
     outcome = swept(planned(), tmp_path / "broken", in_process)
-    assert (outcome.simulated, outcome.kept) == (12 - len(kept), len(kept))
-    assert contents(tmp_path / "broken") == contents(whole)
+    assert (12, 0) == (outcome.simulated, outcome.kept)
+    held = sum(row["file"] in there for row in rows(tmp_path / "broken"))
+    assert 12 - held == len(simulated)
+    assert contents(whole) == contents(tmp_path / "broken")
 
 
-def test_what_a_killed_sweep_left_behind_is_swept_out(planned, in_process, out):
-    leftover = out / "transactions" / "study=small" / ".part-00000-x.parquet.1-ab.tmp"
+def test_two_sweeps_at_once_end_with_each_run_once(planned, whole, tmp_path):
+    class Concurrent(InProcessSpark):
+        """Another sweep does all the work while this one starts Spark."""
+
+        def createDataFrame(self, table):  # noqa: N802
+            swept(planned(), tmp_path / "both", InProcessSpark())
+            return super().createDataFrame(table)
+
+    swept(planned(), tmp_path / "both", Concurrent(), commit_every_s=1e-9)
+
+    assert len(objects(tmp_path / "both")) > 1
+    assert contents(whole) == contents(tmp_path / "both")
+
+
+def test_what_a_killed_sweep_left_behind_is_removed(planned, in_process, out):
+    leftover = out / "transactions" / "study=small" / ".part-0.parquet.1-ab.tmp"
     leftover.write_bytes(b"half")
-    for name in ("_progress", "_staging"):
-        (out / name / "dead").mkdir(parents=True)
+    os.utime(leftover, (0, 0))
+    parts(out)[0].unlink()
 
     swept(planned(), out, in_process)
 
-    assert [False] * 3 == [place.exists() for place in (leftover, out / "_progress", out / "_staging")]
+    assert not leftover.exists()
 
 
 def test_more_seeds_add_runs_and_keep_the_others(planned, in_process, whole, out):
     outcome = swept(planned(seeds=3), out, in_process)
 
-    assert (outcome.simulated, outcome.kept) == (6, 12)
-    assert contents(whole / "transactions").items() <= contents(out / "transactions").items()
-    assert [row["seed"] for row in rows(out, "runs")] == [42, 43, 44] * 6
+    assert (6, 12) == (outcome.simulated, outcome.kept)
+    assert {path.name: path.read_bytes() for path in parts(whole)}.items() <= {
+        path.name: path.read_bytes() for path in parts(out)
+    }.items()
+    assert [42, 43, 44] * 6 == [row["seed"] for row in rows(out)]
 
 
 @pytest.mark.parametrize(
-    ("overrides", "detail", "told"),
+    ("overrides", "detail", "message"),
     [
         (["transaction.retry=7"], "transactions", "holds 12 runs of a study 'small' that this study does not have"),
         ([], "runs", "keeps study 'small' with --detail transactions, not runs"),
@@ -218,9 +237,9 @@ def test_more_seeds_add_runs_and_keep_the_others(planned, in_process, whole, out
     ],
 )
 def test_a_study_that_lost_runs_or_has_another_detail_is_not_mixed_with_what_it_was(
-    planned, in_process, out, overrides, detail, told
+    planned, in_process, out, overrides, detail, message
 ):
-    with pytest.raises(EndiveError, match=told):
+    with pytest.raises(EndiveError, match=message):
         swept(planned(*overrides), out, in_process, detail=detail)
 
 
@@ -238,19 +257,18 @@ def one_fails(monkeypatch):
 
 
 def test_a_failing_run_is_recorded_and_its_neighbours_are_not_touched(planned, in_process, tmp_path, one_fails):
-    swept_study = planned()
-    outcome = swept(swept_study, tmp_path / "out", in_process)
+    outcome = swept(planned(), tmp_path / "out", in_process)
 
-    found = rows(tmp_path / "out", "runs")
+    found = rows(tmp_path / "out")
     failed = [row for row in found if row["status"] == "failed"]
-    assert [(row["transaction.inter_arrival.scale"], row["seed"], row["error"]) for row in failed] == [
-        (1000, 43, "ZeroDivisionError: by nought")
-    ] * 2
-    assert outcome.failed == tuple((row["run_id"], "ZeroDivisionError: by nought") for row in failed)
-    assert failed[0]["success_rate"] is None
-    present = {row["run_id"] for row in rows(tmp_path / "out", "transactions")}
-    assert present == {row["run_id"] for row in found if row["status"] == "ok"}
-    assert outcome.simulated == 12
+    assert [(1000, 43, "ZeroDivisionError: by nought")] * 2 == [
+        (row["transaction.inter_arrival.scale"], row["seed"], row["error"]) for row in failed
+    ]
+    assert tuple((row["run_id"], "ZeroDivisionError: by nought") for row in failed) == outcome.failed
+    assert (None, None, None) == (failed[0]["success_rate"], failed[0]["file"], failed[0]["groups"])
+    present = {row["run_id"] for row in txns(tmp_path / "out", columns=["run_id"])}
+    assert {row["run_id"] for row in found if row["status"] == "ok"} == present
+    assert 12 == outcome.simulated
 
 
 def test_failed_runs_are_kept_until_asked_for(planned, in_process, whole, tmp_path, one_fails, monkeypatch):
@@ -258,31 +276,33 @@ def test_failed_runs_are_kept_until_asked_for(planned, in_process, whole, tmp_pa
     monkeypatch.undo()
 
     outcome = swept(planned(), tmp_path / "out", in_process)
-    assert (outcome.simulated, len(outcome.failed)) == (0, 2)
+    assert (0, 2) == (outcome.simulated, len(outcome.failed))
     outcome = swept(planned(), tmp_path / "out", in_process, retries_failed=True)
-    assert outcome.failed == ()
-    assert contents(tmp_path / "out") == contents(whole)
+    assert (2, 10, ()) == (outcome.simulated, outcome.kept, outcome.failed)
+    assert txns(whole) == txns(tmp_path / "out")
+    without_files = [{**row, "file": "", "bytes": 0, "digest": ""} for row in rows(whole)]
+    assert without_files == [{**row, "file": "", "bytes": 0, "digest": ""} for row in rows(tmp_path / "out")]
 
 
 def test_a_full_disk_keeps_what_is_finished_and_the_rest_comes_later(planned, in_process, whole, tmp_path, monkeypatch):
-    real = part_module.PartWriter._write
-    writers = []
+    real = part_module.Place.write
+    written = []
 
-    def write(self, n_rows):
-        writers.extend([self] if self not in writers else [])
-        if len(writers) > 3:
-            raise OSError(28, "No space left on device")
-        real(self, n_rows)
+    def write(self, content):
+        if "part-" in self.name and self.name.endswith(".parquet"):
+            written.append(self.name)
+            if len(written) > 1:
+                raise OSError(28, "No space left on device")
+        real(self, content)
 
-    monkeypatch.setattr(part_module.PartWriter, "_write", write)
+    monkeypatch.setattr(part_module.Place, "write", write)
     with pytest.raises(OutputError, match="the disk is full"):
-        swept(planned(), tmp_path / "out", in_process, commit_every_s=0.0)
-    assert 3 == len(list((tmp_path / "out" / "transactions").rglob("*.parquet")))
-    assert not (tmp_path / "out" / "_staging").exists()
+        swept(planned(), tmp_path / "out", in_process, commit_every_s=1e-9)
+    assert 1 == len(parts(tmp_path / "out"))
     monkeypatch.undo()
 
     swept(planned(), tmp_path / "out", in_process)
-    assert contents(tmp_path / "out") == contents(whole)
+    assert contents(whole) == contents(tmp_path / "out")
 
 
 def test_what_spark_says_about_a_lost_job_becomes_one_line(planned, tmp_path):
@@ -290,44 +310,66 @@ def test_what_spark_says_about_a_lost_job_becomes_one_line(planned, tmp_path):
         def createDataFrame(self, table):  # noqa: N802
             raise RuntimeError("Job aborted due to stage failure\n  at org.apache\nCaused by: SparkException: lost")
 
-    with pytest.raises(EngineError, match=r"^Spark gave up: .*What was finished is kept"):
+    with pytest.raises(EngineError, match=r"^Spark failed: .*SparkException: lost\. Completed runs are kept"):
         swept(planned(), tmp_path / "out", Lost())
 
 
-def test_a_sweep_whose_parts_are_all_done_does_not_fail_because_spark_ended_afterwards(
-    planned, in_process, whole, tmp_path, monkeypatch
-):
-    save = _Write.save
+def test_progress_begins_with_what_is_there_and_ends_with_everything(planned, in_process, out):
+    parts(out)[0].unlink()
+    standings: list[Standing] = []
 
-    def then_die(self, path):
-        save(self, path)
-        raise RuntimeError("Py4JNetworkError: Answer from Java side is empty")
+    swept(planned(), out, in_process, progress=standings.append)
 
-    monkeypatch.setattr(_Write, "save", then_die)
-    outcome = swept(planned(), tmp_path / "out", in_process)
-
-    assert (12, ()) == (outcome.simulated, outcome.failed)
-    assert contents(tmp_path / "out") == contents(whole)
+    assert (12, 12, 1.0) == (standings[-1].runs_done, standings[-1].runs_total, pytest.approx(standings[-1].share_done))
+    assert standings[0].runs_before == standings[0].runs_done < 12
 
 
 # ---- folders that are not as they should be -----------------------------------------------------------
 
 
-def test_a_truncated_file_is_named_and_nothing_is_changed(planned, in_process, out):
-    victim = min((out / "transactions").rglob("*.parquet"))
+def test_a_truncated_file_is_named_and_nothing_is_changed(planned, in_process, whole, out):
+    victim = parts(out)[0]
     size = victim.stat().st_size
     victim.write_bytes(victim.read_bytes()[:-100])
-    before = contents(out)
 
-    told = f"is damaged: it has {size - 100:,} bytes of {size:,}. Sweep again with --repair, .*{victim.name}"
-    with pytest.raises(OutputError, match=told):
+    with pytest.raises(
+        OutputError, match=f"{victim.name} is damaged: it has {size - 100:,} bytes of {size:,}.*--repair"
+    ):
         swept(planned(), out, in_process)
-    assert contents(out) == before
+    assert size - 100 == victim.stat().st_size
 
-    record = out / "_records" / "study=small" / f"{victim.stem}.json"
-    victim.unlink()
-    record.unlink()
-    assert swept(planned(), out, in_process).simulated > 0
+    swept(planned(), out, in_process, repairs=True)
+    assert contents(whole) == contents(out)
+
+
+def test_a_flipped_bit_in_the_table_of_runs_stops_a_sweep_that_goes_on(planned, in_process, whole, out):
+    (victim,) = objects(out)
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 4
+    victim.write_bytes(content)
+
+    with pytest.raises(OutputError, match=f"{victim.name} is damaged. Sweep again with --repair"):
+        swept(planned(), out, in_process)
+    swept(planned(), out, in_process, repairs=True)
+    assert contents(whole) == contents(out)
+
+
+def test_a_flipped_bit_in_a_part_that_no_row_names_yet_is_not_taken_over(planned, in_process, whole, out):
+    objects(out)[0].unlink()  # as if the driver had died before the commit
+    victim = parts(out)[0]
+    content = bytearray(victim.read_bytes())
+    content[1_000] ^= 4
+    victim.write_bytes(content)
+
+    swept(planned(), out, in_process)
+    assert contents(whole) == contents(out)
+
+
+def test_a_file_that_is_gone_is_simulated_again(planned, in_process, whole, out):
+    parts(out)[0].unlink()
+
+    assert swept(planned(), out, in_process).failed == ()
+    assert contents(whole) == contents(out)
 
 
 def test_a_folder_of_something_else_is_refused(planned, in_process, tmp_path):
@@ -336,47 +378,22 @@ def test_a_folder_of_something_else_is_refused(planned, in_process, tmp_path):
 
     with pytest.raises(OutputError, match=r"holds files that are not of a sweep \(thesis.tex\)"):
         swept(planned(), tmp_path / "out", in_process)
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+    assert ["thesis.tex"] == [path.name for path in (tmp_path / "out").iterdir()]
 
 
-def test_a_folder_of_the_layout_before_can_be_analysed_and_is_not_added_to(planned, in_process, out):
-    def change(manifest):
-        manifest["format"] = 4
-        for part in manifest["studies"]["small"]["parts"]:
-            place = next((out / "transactions").rglob(f"{part['name']}.parquet"))
-            place.rename(place.parent.parent / place.name)
-            del part["point"]
-
-    change_manifest(out, change)
-    for folder in (out / "transactions" / "study=small").glob("point=*"):
-        folder.rmdir()
-
-    assert 12 == open_dataset(out).runs.num_rows
-    with pytest.raises(OutputError, match=r"folder format 4; this is 5, .* It can be analysed as it is"):
-        swept(planned(), out, in_process)
-
-
-@pytest.mark.parametrize("key", ["model_version", "schema_version"])
+@pytest.mark.parametrize("key", ["model_version", "schema_version", "format"])
 def test_a_folder_of_another_version_is_never_mixed_in(planned, in_process, out, key):
-    written = {"model_version": MODEL_VERSION, "schema_version": SCHEMA_VERSION}[key] - 1
-    change_manifest(out, lambda manifest: manifest.update({key: written}))
-    before = contents(out)
+    written = {"model_version": MODEL_VERSION, "schema_version": SCHEMA_VERSION, "format": 6}[key] - 1
+    change_marker(out, lambda marker: marker.update({key: written}))
 
     with pytest.raises(OutputError, match=f"{key.replace('_', ' ')} {written}.*must not be mixed"):
         swept(planned(), out, in_process)
-    assert contents(out) == before
 
 
-def test_a_sweep_without_a_session_leaves_no_trace_and_keeps_what_is_finished(planned, out, tmp_path):
+def test_a_sweep_without_a_session_leaves_no_trace(planned, tmp_path):
     def no_session():
         raise EngineError("no Java")
 
     with pytest.raises(EngineError, match="no Java"):
         run_sweep(planned(), tmp_path / "new", no_session)
     assert not (tmp_path / "new").exists()
-
-    min((out / "transactions").rglob("*.parquet")).unlink()
-    before = contents(out / "transactions")
-    with pytest.raises(EngineError, match="no Java"):
-        run_sweep(planned(), out, no_session)
-    assert before == contents(out / "transactions")

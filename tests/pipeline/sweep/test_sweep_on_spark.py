@@ -4,16 +4,13 @@ import os
 import signal
 import sys
 
-import pyarrow.parquet as pq
 import pytest
+from tests.pipeline.contents import contents, rows
 from tests.pipeline.in_process import InProcessSpark
-from tests.pipeline.processes import killed_when, python_workers, runs_ended
-from tests.pipeline.sweep.test_run_sweep import contents
+from tests.pipeline.processes import killed_when, parts_there, python_workers
 
 from endive.pipeline import run_sweep
-from endive.pipeline.sweep import datasource
-from endive.pipeline.sweep.datasource import EndiveDataSource
-from endive.pipeline.sweep.sweep_writer import SweepWriter
+from endive.pipeline.sweep.simulate import SimulateTask
 
 pytestmark = pytest.mark.spark
 
@@ -26,7 +23,7 @@ def test_spark_writes_the_same_files_as_one_process(spark, planned, whole, tmp_p
 
     assert outcome.simulated == 12
     assert contents(tmp_path / "spark") == contents(whole)
-    assert (standings[0].runs_done, standings[-1].runs_done, standings[-1].share_done) == (0, 12, 1.0)
+    assert (standings[0].runs_done, standings[-1].runs_done) == (0, 12)
 
 
 def test_every_task_is_a_partition_of_its_own(spark, planned):
@@ -36,7 +33,7 @@ def test_every_task_is_a_partition_of_its_own(spark, planned):
     from endive.pipeline.sweep.run_sweep import runs_frame
 
     runs = {run.run_id: run for run in planned(seeds=20).runs}
-    tasks = plan_tasks(plan_parts(list(runs.values()), cores=8), runs, cores=8)
+    tasks = plan_tasks(plan_parts(list(runs.values())), runs, cores=8)
     frame = runs_frame(spark, tasks, runs)
 
     where = frame.select("task", F.spark_partition_id().alias("partition")).distinct().collect()
@@ -48,7 +45,7 @@ def test_a_killed_python_worker_costs_time_and_nothing_else(spark, planned, tmp_
     study = planned(LONGER)
     run_sweep(study, tmp_path / "whole", lambda: InProcessSpark(cores=2), engine="reference")
     out = tmp_path / "broken"
-    with killed_when(lambda: runs_ended(out) >= 2, python_workers) as killed:
+    with killed_when(lambda: parts_there(out) >= 1, python_workers) as killed:
         outcome = run_sweep(study, out, lambda: spark, engine="reference")
 
     assert len(killed) == 1
@@ -56,58 +53,62 @@ def test_a_killed_python_worker_costs_time_and_nothing_else(spark, planned, tmp_
     assert contents(out) == contents(tmp_path / "whole")
 
 
-class PoisonedWriter(SweepWriter):
-    """A writer whose process is killed while it simulates one of its runs."""
+def poisoned(run_id: str):
+    """A function of a task that is killed while it simulates this run, unless it is told that the run is lost."""
 
-    poison = ""
-
-    def write(self, iterator):
+    def simulate_part(specs, *arguments, lost=(), **options):
         from endive.pipeline.sweep import part
 
         real = part.simulate_run
 
-        def simulate_run(spec, engine, *, is_lost, **options):
-            if spec.run_id == self.poison and not is_lost:
+        def simulate_run(spec, engine, *, is_lost, **rest):
+            if spec.run_id == run_id and not is_lost:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return real(spec, engine, is_lost=is_lost, **options)
+            return real(spec, engine, is_lost=is_lost, **rest)
 
         part.simulate_run = simulate_run
         try:
-            return super().write(iterator)
+            return part.simulate_part(specs, *arguments, lost=lost, **options)
         finally:
             part.simulate_run = real
 
-
-class PoisonedSource(EndiveDataSource):
-    """The data source with that writer; the run it dies of is an option, since Spark makes it elsewhere."""
-
-    def writer(self, schema, overwrite):
-        options = dict(self.options)
-        writer = PoisonedWriter(options, schema, overwrite=overwrite)
-        writer.poison = options["poison"]
-        return writer
+    return simulate_part
 
 
-def test_a_run_that_always_takes_its_process_down_is_given_up(spark, planned, tmp_path, monkeypatch):
+class PoisonedTask(SimulateTask):
+    """The task of a sweep with a poisoned run; its process imports the module anew, so it takes the poison along."""
+
+    poison = ""
+
+    def __call__(self, batches):
+        from endive.pipeline.sweep import simulate as module
+
+        real, module.simulate_part = module.simulate_part, poisoned(self.engine.partition("/")[2])
+        object.__setattr__(self, "engine", self.engine.partition("/")[0])
+        try:
+            yield from SimulateTask.__call__(self, batches)
+        finally:
+            module.simulate_part = real
+
+
+def test_a_run_that_always_kills_its_process_is_skipped_and_reported(spark, planned, tmp_path, monkeypatch):
     from pyspark import cloudpickle
 
     import endive.pipeline.sweep.run_sweep as module
 
     study = planned("transaction.inter_arrival.scale=2000")
     poison = study.runs[1].run_id
-    write = module._write
     monkeypatch.setattr(
-        module, "_write", lambda folder, options, frame: write(folder, {**options, "poison": poison}, frame)
+        module, "SimulateTask", lambda **options: PoisonedTask(**{**options, "engine": f"auto/{poison}"})
     )
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    monkeypatch.setattr(datasource, "EndiveDataSource", PoisonedSource)
     try:
         outcome = run_sweep(study, tmp_path / "out", lambda: spark)
     finally:
         cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
-        spark.dataSource.register(EndiveDataSource)
 
-    assert [run_id for run_id, _ in outcome.failed] == [poison]
-    found = {row["run_id"]: row for row in pq.read_table(tmp_path / "out" / "runs").to_pylist()}
+    assert [poison] == [run_id for run_id, _ in outcome.failed]
+    assert {4} == set(outcome.repeated.values())
+    found = {row["run_id"]: row for row in rows(tmp_path / "out")}
     assert found[poison]["error"].startswith("The process that simulated it died")
-    assert [row["status"] for row in found.values()].count("ok") == 3
+    assert 3 == [row["status"] for row in found.values()].count("ok")

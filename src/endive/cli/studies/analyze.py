@@ -44,9 +44,6 @@ class Format(StrEnum):
 def analyze(
     folder: options.SweptFolder,
     master: options.Master = None,
-    bins: Annotated[
-        int | None, typer.Option(metavar="N", help="Bins of simulated time per run, instead of 60.")
-    ] = None,
     load: Annotated[
         str | None,
         typer.Option(metavar="KEY", help="Axis along which the sustained load is sought, instead of the one found."),
@@ -72,19 +69,20 @@ def analyze(
 
     Writes DIR/analysis: each table as Parquet, CSV and Markdown, and index.json. An earlier analysis is replaced.
     """
-    from endive.pipeline.analysis.run_analysis import TITLES, explain, session_settings
+    from endive.pipeline.analysis.run_analysis import SETTINGS, TITLES, explain
     from endive.pipeline.analysis.run_analysis import analyze as run_analysis
+    from endive.pipeline.dataset.files import place_of
     from endive.pipeline.spark.session import parse_conf, session_on_demand
 
     if table not in TITLES:
         raise ConfigError(f"--table {table} is no table of an analysis. Choose one of: {', '.join(TITLES)}.")
-    settings = {**session_settings(folder, master), **parse_conf(conf or [])}
+    settings = {**SETTINGS, **parse_conf(conf or [])}
     if plan:
         with session_on_demand("endive analyze", master=master, conf=settings) as session:
-            typer.echo(explain(folder, session, bins=bins))
+            typer.echo(explain(place_of(folder), session))
         return
     with session_on_demand("endive analyze", master=master, conf=settings) as session, shown_step(quiet) as tell:
-        analysis = run_analysis(folder, session, bins=bins, load=load, slo=slo, tell=tell)
+        analysis = run_analysis(place_of(folder), session, load=load, slo=slo, tell=tell)
     if as_json or form is Format.JSON:
         print_json(analysis_dict(analysis))
     elif form is Format.CSV:

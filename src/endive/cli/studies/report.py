@@ -74,7 +74,7 @@ def draw(
     quiet: bool = False,
 ) -> None:
     """Write the page, and print what was found."""
-    from endive.pipeline.dataset.places import place_of
+    from endive.pipeline.dataset.files import place_of
     from endive.report import REPORT, make_report, write_figures, write_report
 
     console = stdout()
@@ -125,7 +125,7 @@ def require_vega() -> None:
 
 def _analyse_if_needed(folder: Path, slo: str | None, *, quiet: bool) -> None:
     """Make the analysis that the report is drawn from, unless it is there and says what is asked."""
-    from endive.pipeline.dataset.places import place_of
+    from endive.pipeline.dataset.files import place_of
     from endive.report.reading import analysis_needed
 
     why = analysis_needed(place_of(folder), slo)

@@ -41,6 +41,7 @@ def study(
     """
     from endive.pipeline import PlannedStudy
     from endive.pipeline.analysis.run_analysis import SETTINGS, analyze
+    from endive.pipeline.dataset.files import place_of
     from endive.pipeline.spark.session import session_on_demand, with_workers
 
     require_vega()
@@ -56,6 +57,6 @@ def study(
         outcome = sweep_study(planned, folder, awake, detail=detail, engine=engine, quiet=quiet)
         print_outcome(outcome)
         with shown_step(quiet) as tell:
-            analyze(folder, awake, tell=tell)
+            analyze(place_of(folder), awake, tell=tell)
     draw(folder, quiet=quiet)
     exit_if_failed(outcome)

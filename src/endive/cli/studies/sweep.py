@@ -27,8 +27,7 @@ from endive.errors import OutputError
 
 if TYPE_CHECKING:
     from endive.pipeline import PlannedStudy, SweepOutcome
-    from endive.pipeline.sweep.run_sweep import SessionMaker
-    from endive.pipeline.sweep.work import Progress, Standing
+    from endive.pipeline.sweep.run_sweep import Progress, SessionMaker, Standing
 
 EXIT_SOME_FAILED: Final = 3  # the study is complete, but runs in it failed
 _LONG_S: Final = 300.0  # a study that takes longer says so
@@ -45,11 +44,11 @@ Out = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the grid and an estimate; run nothing, write nothing.")]
 Repair = Annotated[
-    bool, typer.Option("--repair", help="Take away what 'endive check' finds damaged, and simulate it again.")
+    bool, typer.Option("--repair", help="Delete what 'endive check' finds damaged, and simulate it again.")
 ]
 CommitEvery = Annotated[
-    float,
-    typer.Option(metavar="SECONDS", min=0.0, help="How much work a job of Spark's does before its runs are committed."),
+    float | None,
+    typer.Option(metavar="SECONDS", min=0.1, help="How long a Spark job takes, whose runs are committed together."),
 ]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Simulate runs again that are recorded as failed.")]
 
@@ -68,13 +67,12 @@ def sweep(
     yes: options.Large = False,
     retry_failed: RetryFailed = False,
     repair: Repair = False,
-    commit_every: CommitEvery = 60.0,
+    commit_every: CommitEvery = None,
     table: Annotated[
         str | None,
         typer.Option(
             metavar="CATALOG.DB.NAME",
-            help="Also write the txns as an Iceberg table, through a catalog that --conf gives to Spark with Iceberg's "
-            "runtime for its version (PySpark 4.1 has one).",
+            help="Also append the runs to an Iceberg or Delta table, through a catalog that --conf gives to Spark.",
         ),
     ] = None,
     quiet: options.Quiet = False,
@@ -84,8 +82,8 @@ def sweep(
     Stop it with Ctrl-C, kill it, lose a machine: the same command goes on where it was. Ends with 3 if the study
     is complete but runs in it failed.
     """
-    from endive.pipeline import PlannedStudy, SweepFolder
-    from endive.pipeline.dataset.dataset_table import check_table_name, write_table
+    from endive.pipeline import PlannedStudy
+    from endive.pipeline.dataset.runs_copy import append_missing, check_table_name
     from endive.pipeline.spark.session import PYTHON_JOBS, session_on_demand, with_workers
 
     settings = worker_settings(PYTHON_JOBS, engine, conf)
@@ -97,8 +95,6 @@ def sweep(
         raise OutputError("Where to? Name the folder of the dataset with --out DIR, or use --dry-run.")
     if table is not None:
         check_table_name(table)
-        if detail is Detail.RUNS:
-            raise OutputError(f"--table {table} is of txns, and --detail runs keeps none.")
     if not yes:
         planned.refuse_if_large()
     if not quiet:
@@ -115,10 +111,10 @@ def sweep(
             commit_every_s=commit_every,
             quiet=quiet,
         )
-        rows = None if table is None else write_table(session(), SweepFolder.read(outcome.folder), table)
+        rows = None if table is None else append_missing(session(), outcome.folder, outcome.study, table)
     print_outcome(outcome)
     if rows is not None:
-        typer.echo(f"{rows:,} txns in the table {table}")
+        typer.echo(f"{rows:,} runs added to the table {table}")
     exit_if_failed(outcome)
 
 
@@ -138,18 +134,18 @@ def sweep_study(
     engine: Engine,
     retries_failed: bool = False,
     repairs: bool = False,
-    commit_every_s: float = 60.0,
+    commit_every_s: float | None = None,
     quiet: bool = False,
 ) -> SweepOutcome:
     """Run what is missing, with a bar on a terminal."""
     from endive.pipeline import run_sweep
-    from endive.pipeline.dataset.places import place_of
+    from endive.pipeline.dataset.files import place_of
 
     with _bar(quiet=quiet) as progress:
         try:
             return run_sweep(
                 planned,
-                out,
+                place_of(out),
                 session,
                 detail=detail.value,
                 engine=engine.value,
@@ -266,16 +262,15 @@ def _print_plan(planned: PlannedStudy, out: Path | None, master: str | None, eng
 
 
 def _print_present(planned: PlannedStudy, out: Path) -> None:
-    from endive.pipeline.dataset.places import place_of
-    from endive.pipeline.dataset.sweep_folder import MANIFEST, SweepFolder
+    from endive.pipeline.dataset.files import place_of
+    from endive.pipeline.dataset.runs_table import read_state
+    from endive.pipeline.dataset.sweep_dataset import MANIFEST
 
     place = place_of(out)
     if not (place / MANIFEST).exists():
         return
-    folder = SweepFolder.read(place)
-    name = planned.study.name
-    parts = folder.complete_parts(name) if name in folder.studies else []
-    present = {run_id for files in parts for run_id in files.part.run_ids} & {run.run_id for run in planned.runs}
+    there = read_state(place, planned.study.name)["run_id"].to_pylist()
+    present = set(there) & {run.run_id for run in planned.runs}
     typer.echo(f"{len(present):,} of these runs are in {place} already")
 
 
@@ -293,7 +288,10 @@ def print_outcome(outcome: SweepOutcome) -> None:
         told = error.splitlines()[0] if error else "failed"
         stderr().print(Text.assemble(("failed: ", "bold red"), f"run {run_id}: {told}"), soft_wrap=True)
     if len(outcome.failed) > _SHOWN_FAILURES_MAX:
-        stderr().print(f"and {len(outcome.failed) - _SHOWN_FAILURES_MAX:,} more; runs.parquet has them all")
+        stderr().print(f"and {len(outcome.failed) - _SHOWN_FAILURES_MAX:,} more; the table of runs has them all")
+    if outcome.repeated:
+        machines = ", ".join(f"{count:,} on {machine}" for machine, count in sorted(outcome.repeated.items()))
+        print_aside(f"{sum(outcome.repeated.values()):,} runs were simulated again after a worker was lost: {machines}")
     kept = f" ({outcome.kept:,} were there)" if outcome.kept else ""
     failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
     written = f", {size(outcome.transactions_bytes)} of txns" if outcome.transactions_bytes else ""

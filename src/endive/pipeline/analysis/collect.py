@@ -1,7 +1,7 @@
 """The tables of an analysis, on the driver.
 
-They are aggregates; no txn comes to the driver. Spark counts the txns (``endive.pipeline.analysis.txn_counts``); what
-is made of the counts, and of the figures that the sweep has written, is small.
+They are aggregates. Spark adds up the counts of the runs (``endive.pipeline.analysis.count_frames``); what is made of
+the sums, and of the metrics of the runs, is small.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from endive.objectives import Objective
-from endive.pipeline.analysis.count_tables import LATENCIES, OUTCOMES, TIMELINE, collect_counts
+from endive.pipeline.analysis.count_frames import LATENCIES, OUTCOMES, TIMELINE, collect_counts
 from endive.pipeline.analysis.open_dataset import COUNTED, RUN_COLUMNS, Dataset
 from endive.results import schema as s
 from endive.tables.across_seeds import figures_across_seeds
@@ -28,6 +28,7 @@ from endive.tables.histograms import (
 )
 from endive.tables.load_axis import LoadAxis
 from endive.tables.rates_over_time import rates_over_time
+from endive.tables.run_counts import BINS
 from endive.tables.scopes import ALL, EXTRA_FIGURES, MEASURED, OPERATION, RUN, SOURCE, figures_by_scope
 from endive.tables.sustained import find_sustained
 from endive.tables.table_files import unit_of
@@ -58,12 +59,11 @@ def make_tables(
     loads: Mapping[str, LoadAxis],
     objectives: Mapping[Place, Objective],
     *,
-    bins: int,
     tell: Told,
 ) -> dict[str, pa.Table]:
     """Every table of the analysis, sorted by its keys; those that need single txns only if txns were kept."""
-    tell(f"reading {dataset.n_txns:,} txns" if dataset.detailed else "reading runs")
-    tables = from_counts(collect_counts(spark, dataset, bins), dataset, bins)
+    tell(f"adding up {dataset.runs.num_rows:,} runs")
+    tables = from_counts(collect_counts(spark, dataset), dataset)
     tell("comparing seeds")
     tables |= from_figures(dataset, loads, objectives)
     tables = {name: _sort(table) for name, table in tables.items()}
@@ -78,13 +78,13 @@ def make_tables(
     return tables
 
 
-def from_counts(counts: Mapping[str, pa.Table], dataset: Dataset, bins: int) -> dict[str, pa.Table]:
-    """The tables that are made of what Spark has counted: ``endive.pipeline.analysis.count_tables``."""
+def from_counts(counts: Mapping[str, pa.Table], dataset: Dataset) -> dict[str, pa.Table]:
+    """The tables that are made of what Spark has counted: ``endive.pipeline.analysis.count_frames``."""
     ended = dataset.runs.filter(pc.equal(dataset.runs["status"], "ok"))
     latencies = pooled_counts(counts[LATENCIES])
     tables = {"latencies": pooled_percentiles(latencies, ended), "histogram": latency_histogram(latencies)}
     if dataset.detailed:
-        tables["timeline"] = rates_over_time(counts[TIMELINE], ended.filter(ended["transactions_kept"]), bins)
+        tables["timeline"] = rates_over_time(counts[TIMELINE], ended.filter(ended["transactions_kept"]), BINS)
         tables["attempts"] = attempts_histogram(counts[OUTCOMES])
         tables["convoy"] = convoy(counts[OUTCOMES])
     return tables

@@ -1,9 +1,8 @@
-"""What a sweep wrote down, held against its txns: ``endive verify dataset``.
+"""The table of runs compared with its transactions: ``endive check --recount``.
 
-Every figure of every run whose txns were kept is compared bit for bit (but for how late data are, which no sum of txns
-tells), the counts of latencies on the grid exactly, and the percentiles of all runs with the counts they must lie in.
-It changes nothing. Txns are counted as an analysis counts them (``txn_counts``), with more sums
-and fewer keys. Figures have the names of ``endive.results.summary``, and integers are divided once, at the end.
+Every metric of every run whose transactions were kept is compared bit for bit (but for data freshness, which no sum of
+transactions shows), every count exactly, and the percentiles of all runs with the counts they must be in. It changes
+nothing. Metrics have the names of ``endive.results.summary``, and integers are divided once, at the end.
 """
 
 from __future__ import annotations
@@ -30,11 +29,13 @@ from endive.pipeline.analysis.txn_counts import (
     PHASE_SUMS,
     STAGES,
     count_figures,
+    count_outcomes,
+    count_timeline,
     with_window,
 )
 from endive.results import schema as s
 from endive.tables.figure_columns import FIGURES, OF_DATA
-from endive.tables.run_counts import run_windows
+from endive.tables.run_counts import OUTCOME_KEYS, run_windows
 from endive.tables.scopes import ALL, RUN, RUN_GROUP, figures_by_scope
 
 if TYPE_CHECKING:
@@ -42,9 +43,13 @@ if TYPE_CHECKING:
 
 
 COUNTS: Final = "latencies on the grid"
+TIMELINE: Final = "timeline"
+OUTCOMES: Final = "outcomes"
 BRACKETS: Final = "percentiles within their bins"
 _SIDES: Final = ("told", "found")  # what was written, what was derived
 _COUNT_KEYS: Final = (*RUN, "source", "kind", "latency", "bin")
+_TIME_KEYS: Final = (*RUN, "source", "kind", "bin")
+_OUTCOME_KEYS: Final = (*RUN, *OUTCOME_KEYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +66,7 @@ class Agreement:
 def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
     """Every figure of every study, compared."""
     agreements: list[Agreement] = []
-    counts = dataset.latency_frame(spark)
+    counts = dataset.count_frame(spark, "latencies").drop("point", "seed")
     runs = spark.createDataFrame(dataset.runs).where("status = 'ok'")
     told = spark.createDataFrame(figures_by_scope(dataset.runs, dataset.groups))
     if dataset.detailed:
@@ -72,9 +77,15 @@ def recount(spark: SparkSession, dataset: Dataset) -> list[Agreement]:
         agreements += _agreements(figures, RUN_GROUP, {name: _is_equal(name) for name in RECOUNTED})
         both = _join(counts, counts_from_txns(txns), kept, _COUNT_KEYS)
         agreements += _agreements(both, _COUNT_KEYS, {COUNTS: "told.txns <=> found.txns"})
+        for name, count, keys in ((TIMELINE, count_timeline, _TIME_KEYS), (OUTCOMES, count_outcomes, _OUTCOME_KEYS)):
+            rows = dataset.count_frame(spark, name).drop("point", "seed")
+            both = _join(rows, count(txns).drop("point", "seed"), kept, keys)
+            agreements += _agreements(both, keys, {name: "told <=> found"})
     inside = find_brackets(counts, told)
     agreements += _agreements(inside, (*RUN_GROUP, "figure"), {BRACKETS: "is_inside"})
-    return sorted(agreements, key=lambda each: (each.study, [*RECOUNTED, COUNTS, BRACKETS].index(each.figure)))
+    return sorted(
+        agreements, key=lambda each: (each.study, [*RECOUNTED, COUNTS, TIMELINE, OUTCOMES, BRACKETS].index(each.figure))
+    )
 
 
 def _figures_of_runs(runs: DataFrame, txns: DataFrame, windows: DataFrame) -> DataFrame:
@@ -106,7 +117,8 @@ def _agreements(both: DataFrame, keys: Sequence[str], compared: dict[str, str]) 
     where = sf.concat_ws(" ", *(sf.col(key).cast("string") for key in keys[1:]))
     columns: list[Column] = [sf.count(sf.lit(1)).alias("values")]
     for place, (name, condition) in enumerate(compared.items()):
-        sides = [] if name == BRACKETS else [f"{side}.{'txns' if name == COUNTS else name}" for side in _SIDES]
+        whole = {TIMELINE: "", OUTCOMES: "", COUNTS: ".txns"}
+        sides = [] if name == BRACKETS else [f"{side}{whole.get(name, f'.{name}')}" for side in _SIDES]
         values = sf.concat_ws(" ", *(sf.expr(f"coalesce(cast({side} as string), 'nothing')") for side in sides))
         equal = sf.expr(condition)
         columns.append(sf.count(sf.when(equal, True)).alias(f"equal_{place}"))

@@ -6,25 +6,23 @@ works too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
 
 import pyarrow as pa
 
-from endive.errors import ConfigError, EndiveError, EngineError, OutputError
+from endive.errors import ConfigError, EndiveError, EngineError
 from endive.pipeline.analysis.analysis_folder import refuse_foreign, write_analysis
 from endive.pipeline.analysis.open_dataset import Dataset, open_dataset
 from endive.pipeline.dataset.check import ANALYSIS
-from endive.pipeline.dataset.dataset_table import count_kept_txns, damage_error, read_runs
-from endive.pipeline.dataset.places import DatasetPath
-from endive.pipeline.dataset.sweep_folder import SweepFolder
-from endive.pipeline.spark.session import LONG_JOBS, PYTHON_JOBS, first_line, no_workers
+from endive.pipeline.dataset.files import Place
+from endive.pipeline.spark.session import PYTHON_JOBS, explain_spark
 from endive.tables.across_seeds import METHOD
 from endive.tables.load_axis import LoadAxis, find_load_axis
+from endive.tables.run_counts import BINS
 from endive.tables.verdicts import objective_texts, point_objectives, study_names
 from endive.tables.warning_table import first_configuration
 
@@ -58,9 +56,6 @@ SUSTAINED: Final = (
     "a configuration meets the objective of its study if it holds for the means over its seeds; the sustained load "
     "of a curve is the highest one such that it and all lower ones meet it"
 )
-LARGE_TXNS: Final = 10_000_000
-_OUTPUT_ERROR: Final = f"{OutputError.__module__}.{OutputError.__name__}: "
-_UNREADABLE: Final = re.compile(r"FAILED_READ_FILE.*?file:/*(/[^\s]+?)\.?(?:\s|$)", re.DOTALL)
 
 SessionMaker = Callable[[], "SparkSession"]
 Told = Callable[[str], None]
@@ -70,68 +65,52 @@ Told = Callable[[str], None]
 class Analysis:
     """What was written, and the tables themselves."""
 
-    folder: DatasetPath
+    folder: Place
     index: Mapping[str, Any]
     tables: Mapping[str, pa.Table]
 
 
 def analyze(
-    path: str | DatasetPath,
+    path: str | Path | Place,
     session: SessionMaker,
     *,
-    bins: int | None = None,
     load: str | None = None,
     slo: str | None = None,
     tell: Told = lambda step: None,
 ) -> Analysis:
     """Analyse the sweep in a folder and write ``analysis/`` into it, in the place of an earlier one.
 
-    ``bins``: of simulated time per run. ``load``: the load axis, if the one found is not meant. ``slo``: the objective,
+    ``load``: the load axis, if the one found is not meant. ``slo``: the objective,
     instead of the study's. ``tell`` is called with each step. The session is made only after the folder has been
     checked. Raises EndiveError; the data is never touched.
     """
     from endive.pipeline.analysis.collect import make_tables
-    from endive.tables.rates_over_time import BINS_DEFAULT, BINS_MAX
 
-    bins = BINS_DEFAULT if bins is None else bins
-    if not 1 <= bins <= BINS_MAX:
-        raise ConfigError(f"--bins {bins} must be from 1 to {BINS_MAX:,}.")
     tell("checking the folder")
     dataset = open_dataset(path)
-    refuse_foreign(dataset.folder.path)
+    refuse_foreign(dataset.place)
     loads = find_loads(dataset, load)
     texts = objective_texts({study: facts.document for study, facts in dataset.studies.items()}, slo)
     objectives = point_objectives(dataset.configs, texts)
     tell("starting Spark")
     spark = session()
     with spark_errors():
-        made = make_tables(spark, dataset, loads, objectives, bins=bins, tell=tell)
+        made = make_tables(spark, dataset, loads, objectives, tell=tell)
     tables = {name: made[name] for name in TITLES if name in made}
     tell("writing")
-    facts = _facts(dataset, loads, texts, bins, tables)
-    index = write_analysis(dataset.folder.path, tables, TITLES, facts, dataset.folder.model_version)
-    return Analysis(folder=dataset.folder.path / ANALYSIS, index=index, tables=tables)
+    facts = _facts(dataset, loads, texts, tables)
+    index = write_analysis(dataset.place, tables, TITLES, facts, dataset.model_version)
+    return Analysis(folder=dataset.place / ANALYSIS, index=index, tables=tables)
 
 
-def session_settings(path: str | DatasetPath, master: str | None) -> dict[str, str]:
-    """The settings of a session made for the analysis of a folder, by its size; what is wrong is said later."""
-    with suppress(EndiveError, OSError, pa.ArrowException):
-        if (master is None or master.startswith("local")) and count_kept_txns(
-            read_runs(SweepFolder.read(path))
-        ) >= LARGE_TXNS:
-            return {**SETTINGS, **LONG_JOBS}
-    return dict(SETTINGS)
-
-
-def explain(path: str | DatasetPath, session: SessionMaker, *, bins: int | None = None) -> str:
-    """The physical plan of the analysis of a folder: what Spark scans, joins, exchanges and aggregates."""
-    from endive.pipeline.analysis.count_tables import explain_counts
-    from endive.tables.rates_over_time import BINS_DEFAULT
+def explain(path: str | Path | Place, session: SessionMaker) -> str:
+    """Return the physical plan of the analysis of a folder: what Spark scans, exchanges and aggregates."""
+    from endive.pipeline.analysis.count_frames import explain_counts
 
     dataset = open_dataset(path)
     spark = session()
     with spark_errors():
-        return explain_counts(spark, dataset, bins or BINS_DEFAULT)
+        return explain_counts(spark, dataset)
 
 
 def find_loads(dataset: Dataset, wanted: str | None) -> dict[str, LoadAxis]:
@@ -156,27 +135,13 @@ def spark_errors() -> Iterator[None]:
     except EndiveError:
         raise
     except Exception as error:
-        raise _explain_failure(str(error)) from error
-
-
-def _explain_failure(said: str) -> EndiveError:
-    ours = [line.strip() for line in said.splitlines() if line.strip().startswith(_OUTPUT_ERROR)]
-    if ours:  # a worker's own words
-        return OutputError(ours[-1].removeprefix(_OUTPUT_ERROR))
-    if file := _UNREADABLE.search(said):
-        return damage_error(unquote(file[1]))
-    if workers := no_workers(said):
-        return EngineError(workers)
-    if "OutOfMemoryError" in said:
-        return EngineError("Spark ran out of memory. Give it more: --conf spark.driver.memory=4g")
-    return EngineError(f"Spark gave up: {first_line(said) or 'no reason given'}")
+        raise EngineError(explain_spark(error)) from error
 
 
 def _facts(
     dataset: Dataset,
     loads: Mapping[str, LoadAxis],
     texts: Mapping[str, str],
-    bins: int,
     tables: Mapping[str, pa.Table],
 ) -> dict[str, Any]:
     """What the index says beside the tables."""
@@ -184,7 +149,7 @@ def _facts(
         "interval": METHOD,
         "percentiles": PERCENTILES,
         "sustained": SUSTAINED,
-        "bins": bins,
+        "bins": BINS,
         "studies": {
             name: {**_study_facts(dataset, name, loads[name], tables["configurations"]), "objective": texts[name]}
             for name in dataset.studies

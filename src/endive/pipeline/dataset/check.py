@@ -1,47 +1,54 @@
-"""Every file of a dataset held against what was written down of it: ``endive check``, and what ``--repair`` takes away.
+"""Every file of a dataset compared with what was written down of it: ``endive check``, and what ``--repair`` removes.
 
-What a file must be is known to ``part_files``, ``summaries``, ``referred_files`` and the index of the analysis; nothing
-is changed here but by ``forget_damaged`` and ``rebuild_plans``.
+Objects of transactions have their digest in the table of runs, objects of that table in their names, documents and
+pages in themselves. An object that no row names does not belong to the dataset and is not looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
+import pyarrow as pa
+
 from endive.errors import OutputError
-from endive.pipeline.dataset.dataset_names import checked_name
-from endive.pipeline.dataset.part_files import (
-    DETAIL_RUNS,
-    DETAIL_SAMPLE,
-    DETAIL_TRANSACTIONS,
-    LATENCIES,
-    POINT,
-    RECORDS,
-    TRANSACTIONS,
-    Part,
-    PartFiles,
-    damaged_summary,
-    record_digest,
-)
-from endive.pipeline.dataset.places import DatasetPath, glob_sorted, place_of
+from endive.pipeline.dataset import previous_format
+from endive.pipeline.dataset.files import Place, place_errors, place_of
 from endive.pipeline.dataset.referred_files import FILES, is_intact
+from endive.pipeline.dataset.runs_table import (
+    RUNS,
+    damaged_objects,
+    folder_of,
+    join_tables,
+    one_row_per_run,
+    run_objects,
+)
 from endive.pipeline.dataset.seal import file_digest, is_page_whole, read_document, read_sealed
-from endive.pipeline.dataset.sweep_folder import MANIFEST, StudyPlan, SweepFolder, refuse_link
+from endive.pipeline.dataset.sweep_dataset import (
+    FORMAT,
+    MANIFEST,
+    STUDIES,
+    TRANSACTIONS,
+    SweepDataset,
+    read_entry,
+    read_marker,
+    refuse_link,
+)
 
 ANALYSIS: Final = "analysis"
 INDEX: Final = "index.json"
 REPORT: Final = "report.html"
+_COLUMNS: Final = ("run_id", "status", "file", "bytes", "digest")
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Something that is not what it was, and how it is mended."""
+    """Something that is not what it was, and how it is fixed."""
 
     text: str
-    study: str | None  # that has to be swept again with --repair; None if that does not mend it
+    study: str | None  # that has to be swept again with --repair; None if that does not fix it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,142 +56,178 @@ class Checked:
     """What was looked at, and what was found."""
 
     parts: int
-    missing_parts: int
+    missing_runs: int
     runs: int
     damages: tuple[Damage, ...]
 
 
-def check_dataset(path: str | DatasetPath) -> Checked:
-    """Read every byte of a dataset; OutputError if it is none, everything else is told as damage."""
+def check_dataset(path: str | Path | Place) -> Checked:
+    """Read every byte of a dataset; OutputError if it is none, everything else is reported as damage."""
     root = place_of(path).resolve()
     if not (root / MANIFEST).is_file():
         raise OutputError(f"{path} is not the folder of a sweep: it has no {MANIFEST}. Name one that was swept into.")
     refuse_link(root / MANIFEST)
+    names = sorted(place.name.removeprefix("study=") for place in (root / RUNS).children("study=*"))
     try:
-        folder = SweepFolder.read(root)
+        marker = read_marker(root)
     except OutputError as error:
-        studies = sorted(place.name.removeprefix("study=") for place in (root / RECORDS).glob("study=*"))
-        told = [Damage(str(error), studies[0] if studies else None)]
-        told += [Damage(f"Study {study} has lost its plan with it.", study) for study in studies[1:]]
-        return Checked(0, 0, 0, tuple(told))
-    damages = [*_kept_files(folder), *_analysis(root), *_report(root)]
-    try:
-        folder.refuse_unplanned_files()
-    except OutputError as error:
-        damages.insert(0, Damage(str(error), None))
-    parts = missing = runs = 0
-    for study in folder.studies:
-        complete = folder.complete_parts(study)
-        parts += len(complete)
-        missing += len(folder.missing_parts(study))
-        runs += sum(len(files.part.run_ids) for files in complete)
-        problems = {files: problem for files in complete if (problem := _problem(files)) is not None}
-        whole = [files for files in complete if files not in problems]
-        texts = (*problems.values(), *_damaged_summaries(folder, study, whole))
+        others = [Damage(f"Study {study} cannot be read without it.", study) for study in names[1:]]
+        return Checked(0, 0, 0, (Damage(str(error), names[0] if names else None), *others))
+    damages = [*_links(root), *_kept_files(root, names), *_analysis(root), *_report(root)]
+    if marker["format"] != FORMAT:
+        return _check_previous(root, damages)
+    objects = runs = missing = 0
+    documents = {place.stem: place for place in (root / STUDIES).children("*.json")}
+    for study in sorted({*names, *documents}):
+        planned = 0
+        try:
+            planned = read_entry(root / STUDIES / f"{study}.json").runs_planned
+            _check_study_file(root, study)
+        except OutputError as error:
+            damages.append(Damage(str(error), study))
+        found, rows, texts = _check_study(root, study)
         damages += [Damage(text, study) for text in texts]
-    return Checked(parts, missing, runs, tuple(damages))
+        objects, runs, missing = objects + found, runs + rows, missing + max(0, planned - rows)
+    return Checked(objects, missing, runs, tuple(damages))
 
 
-def forget_damaged(folder: SweepFolder, study: str) -> None:
-    """Take away the parts of a study that are damaged, so that they are simulated again."""
-    for files in folder.complete_parts(study):
-        if _problem(files) is not None:
-            files.forget()
+def remove_damaged(dataset: SweepDataset, study: str) -> None:
+    """Remove what is damaged of a study, so that it is simulated again."""
+    with place_errors(dataset.place):
+        for place in damaged_objects(dataset.place, study):
+            place.unlink()
+        for place in damaged_parts(dataset.place, study, read_state_rows(dataset.place, study)):
+            place.unlink()
 
 
-def rebuild_plans(root: DatasetPath) -> dict[str, StudyPlan] | None:
-    """The plans by the records that are whole, or None if the manifest is; parts without a record are taken away."""
+def read_state_rows(root: Place, study: str) -> pa.Table:
+    """Return one row per run with the object it names, of the objects of the table of runs that are whole."""
+    bad = set(damaged_objects(root, study))
+    tables = []
+    for place in run_objects(root, study):
+        if place in bad:
+            continue
+        try:
+            with place.parquet(page_checksum_verification=True) as file:
+                tables.append(file.read(list(_COLUMNS)))
+        except (OSError, pa.ArrowException, ValueError):
+            continue
+    schema = pa.schema([("run_id", pa.string()), ("status", pa.string()), ("file", pa.string())])
+    schema = schema.append(pa.field("bytes", pa.int64())).append(pa.field("digest", pa.string()))
+    return one_row_per_run(join_tables(tables)) if tables else schema.empty_table()
+
+
+def damaged_parts(root: Place, study: str, rows: pa.Table) -> list[Place]:
+    """Return the objects of transactions that are there and not what the rows of their runs say."""
+    folder = root / TRANSACTIONS / f"study={study}"
+    named = {
+        name: digest for name, digest in zip(rows["file"].to_pylist(), rows["digest"].to_pylist(), strict=True) if name
+    }
+    places = {folder / PurePath(name).name: digest for name, digest in named.items()}
+    return [place for place, digest in places.items() if _is_there(place) and not _has_digest(place, digest)]
+
+
+def _check_study(root: Place, study: str) -> tuple[int, int, list[str]]:
+    """Return how many objects and runs there are, and what is damaged."""
+    fix = "Sweep again with --repair: only what is damaged is simulated again."
+    texts = [
+        f"{place} is damaged: {_what(place)} its content is not what the sweep wrote. {fix}"
+        for place in damaged_objects(root, study)
+    ]
+    rows = read_state_rows(root, study)
+    names = sorted({name for name in rows["file"].to_pylist() if name})
+    folder = root / TRANSACTIONS / f"study={study}"
+    texts += [
+        f"{folder / PurePath(name).name} is missing. Start the same 'endive sweep' again: only its runs are simulated."
+        for name in names
+        if not _is_there(folder / PurePath(name).name)
+    ]
+    for place in damaged_parts(root, study, rows):
+        texts.append(f"{place} is damaged: {_what(place)} its bytes are not those that the sweep wrote. {fix}")
+    return len(names), rows.num_rows, texts
+
+
+def _what(place: Place) -> str:
+    return "it is a link," if place.is_symlink() else ""
+
+
+def _is_there(place: Place) -> bool:
+    return place.is_symlink() or place.is_file()
+
+
+def _has_digest(place: Place, digest: str) -> bool:
     try:
-        read_sealed(root / MANIFEST)
-        return None
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError):
-        pass
-    studies: dict[str, StudyPlan] = {}
-    for place in glob_sorted(root / RECORDS, "study=*"):
-        study = checked_name("study", place.name.removeprefix("study="))
-        plans = [plan for path in glob_sorted(place, "part-*.json") if (plan := _plan_in(path)) is not None]
-        studies[study] = StudyPlan(_detail_of(plans), plans)
-        known = {part.name for part in plans}
-        places = [place, *(root / dataset / place.name for dataset in (LATENCIES, TRANSACTIONS))]
-        for path in (path for folder in places for path in folder.glob("**/part-*")):
-            if path.stem not in known:
-                path.unlink()
-    return studies
+        return not place.is_symlink() and file_digest(place) == digest
+    except OSError:
+        return False
 
 
-def _plan_in(path: DatasetPath) -> Part | None:
-    """The part a record is about; of runs that failed nobody knows whether their txns would have been kept."""
+def _check_study_file(root: Place, study: str) -> None:
+    """Raise OutputError if the study's file is not the one that its document tells of."""
+    path = root / STUDIES / f"{study}.toml"
+    refuse_link(path)
     try:
-        document = read_sealed(path)
-        runs = {
-            checked_name("run", run["run_id"]): run["transactions_kept"] or run["status"] != "ok"
-            for run in document["runs"]
-        }
-        kept = {run_id for run_id, is_kept in runs.items() if is_kept} if TRANSACTIONS in document["files"] else ()
-        return Part.of(checked_name("part", path.stem), list(runs), kept, document.get(POINT))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        is_whole = file_digest(path) == read_sealed(root / STUDIES / f"{study}.json").get("study_digest")
+    except (OSError, ValueError):
+        is_whole = False
+    if not is_whole:
+        raise OutputError(f"{path} is damaged or missing. Start the same 'endive sweep' again: it writes it anew.")
 
 
-def _detail_of(parts: list[Part]) -> str:
-    if all(part.kept == part.run_ids for part in parts):
-        return DETAIL_TRANSACTIONS
-    return DETAIL_SAMPLE if any(part.kept for part in parts) else DETAIL_RUNS
+def _check_previous(root: Place, damages: list[Damage]) -> Checked:
+    runs = parts = planned = 0
+    for study, entry in previous_format.read_entries(root).items():
+        damages += [
+            Damage(f"{place} is damaged or missing. Sweep the study again, into another folder.", None)
+            for place in previous_format.damaged_files(root, study)
+        ]
+        planned += entry.runs_planned
+        parts += len(previous_format.transaction_objects(root, [study])[study])
+        try:
+            runs += previous_format.read_runs(root, study)[0].num_rows
+        except OutputError:
+            continue  # its file is among the damaged ones
+    return Checked(parts, max(0, planned - runs), runs, tuple(damages))
 
 
-def _problem(files: PartFiles) -> str | None:
-    try:
-        files.read_record(hashes=True)
-    except OutputError as error:
-        return str(error)
-    return None
+def _links(root: Place) -> Iterator[Damage]:
+    """Report links in the place of folders, which lead out of the dataset."""
+    for name in (RUNS, TRANSACTIONS, STUDIES, FILES):
+        for place in (root / name, *((root / name).children() if (root / name).is_dir() else ())):
+            if place.is_symlink():
+                yield Damage(f"{place} is a link out of the dataset, which is not followed. Remove it.", None)
 
 
-def _damaged_summaries(folder: SweepFolder, study: str, parts: list[PartFiles]) -> Iterator[str]:
-    summaries = folder.summaries(study)
-    if not summaries.checksums.exists() and not any(file.exists() for file in summaries.files.values()):
-        return  # nothing was gathered yet
-    try:
-        told = summaries.parts_told()
-    except OutputError as error:
-        yield str(error)
-        return
-    for files in parts:
-        if files.part.name in told and record_digest(files.read_record(hashes=False)) != told[files.part.name]:
-            yield str(damaged_summary(summaries.checksums, "it speaks of other parts"))
-
-
-def _kept_files(folder: SweepFolder) -> Iterator[Damage]:
-    for place in glob_sorted(folder.path / FILES, "*"):
+def _kept_files(root: Place, studies: list[str]) -> Iterator[Damage]:
+    for place in (root / FILES).children():
         if not place.name.startswith(".") and not is_intact(place):
-            studies = ", ".join(folder.studies)
-            yield Damage(f"{place} is damaged: its bytes are not those that were planned with ({studies}).", None)
+            names = ", ".join(studies)
+            yield Damage(f"{place} is damaged: its bytes are not those that were planned with ({names}).", None)
 
 
-def _analysis(root: DatasetPath) -> Iterator[Damage]:
-    """The files of the analysis, by its index."""
+def _analysis(root: Place) -> Iterator[Damage]:
+    """Check the files of the analysis against its index."""
     place = root / ANALYSIS
     if place.is_symlink():
         yield Damage(f"{place} is a link out of the dataset, which is not followed. Remove it.", None)
         return
     if not place.exists():
         return
-    mend = f"Run: endive analyze {root}"
+    fix = f"Run: endive analyze {root}"
     try:
+        refuse_link(place / INDEX)
         digests = dict(read_sealed(place / INDEX)["digests"])
-    except (OSError, ValueError, KeyError, TypeError):
-        yield Damage(f"{place / INDEX} is damaged or missing. {mend}", None)
+    except (OSError, ValueError, KeyError, TypeError, OutputError):
+        yield Damage(f"{place / INDEX} is damaged or missing. {fix}", None)
         return
     for name, digest in digests.items():
-        path = place / PurePath(name).name
+        path = place / PurePath(str(name)).name
         if path.is_symlink() or not path.is_file() or file_digest(path) != digest:
-            yield Damage(f"{path} is damaged or missing. {mend}", None)
+            yield Damage(f"{path} is damaged or missing. {fix}", None)
 
 
-def _report(root: DatasetPath) -> Iterator[Damage]:
-    """The page that was drawn of it, if there is one."""
+def _report(root: Place) -> Iterator[Damage]:
+    """Check the page that was drawn of it, if there is one."""
     path = root / REPORT
     if not path.is_symlink() and not path.exists():
         return
@@ -194,3 +237,6 @@ def _report(root: DatasetPath) -> Iterator[Damage]:
         is_whole = False
     if not is_whole:
         yield Damage(f"{path} is not what was written. Run: endive report {root}", None)
+
+
+__all__ = ["ANALYSIS", "INDEX", "REPORT", "Checked", "Damage", "check_dataset", "folder_of", "remove_damaged"]

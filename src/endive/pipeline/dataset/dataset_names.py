@@ -13,14 +13,13 @@ from endive.config.study.study_file import FREE_NAME, NAME
 
 _PATTERNS: Final = {
     "study": NAME,
-    "part": re.compile(r"part-[0-9]{5,9}-[0-9a-f]{12}"),
     "run": re.compile(r"[0-9a-f]{16}"),
 }
 _AXIS_CHARACTERS_MAX: Final = 300
 
 
 def checked_name(kind: str, name: Any) -> str:
-    """The name of a study, a part or a run, or ValueError."""
+    """Return the name of a study or a run, or raise ValueError."""
     if not isinstance(name, str) or not _PATTERNS[kind].fullmatch(name):
         raise ValueError(f"a {kind} cannot be called {name!r}")
     return name

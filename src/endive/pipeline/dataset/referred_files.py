@@ -6,15 +6,20 @@ machines of a cluster share it, and no path of this one is written down.
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from endive.config.capabilities import is_profile_path
 from endive.errors import ConfigError, OutputError
 from endive.intake import read_bytes, refused_as
-from endive.pipeline.dataset.places import DatasetPath, copy_near, place_errors, write_whole
+from endive.pipeline.dataset.files import Place, place_errors
 from endive.pipeline.dataset.seal import content_digest, file_digest
+from endive.results.writer import write_atomically
 
 FILE_BYTES_MAX: Final = 256 * 2**20  # of a profile or a trace
 CONFIG_BYTES_MAX: Final = 16 * 2**20  # of one configuration, as JSON
@@ -41,14 +46,14 @@ def with_local_paths(plain: dict[str, Any], files: Files) -> dict[str, Any]:
     return plain
 
 
-def with_kept_paths(plain: dict[str, Any], root: DatasetPath) -> dict[str, Any]:
+def with_kept_paths(plain: dict[str, Any], root: Place) -> dict[str, Any]:
     """The same configuration with the files where this machine finds those of the dataset ``root``, in place."""
     for table, key in _places(plain):
-        table[key] = str(copy_near(root / FILES) / Path(table[key]).name)
+        table[key] = str(Path(copy_near(root / FILES)) / Path(table[key]).name)
     return plain
 
 
-def keep_files(root: DatasetPath, files: Files) -> None:
+def keep_files(root: Place, files: Files) -> None:
     """Copy what the dataset does not hold yet; OutputError if a file is no longer what the plan was made from."""
     for name, path in files.items():
         place = root / FILES / name
@@ -58,18 +63,37 @@ def keep_files(root: DatasetPath, files: Files) -> None:
         if content_digest(content) != Path(name).stem:
             raise OutputError(f"{path} was changed while the sweep was starting. Start the same command again.")
         with place_errors(place):
-            place.parent.mkdir(exist_ok=True)
-        write_whole(place, content)
+            place.parent.mkdir()
+            place.write(content)
 
 
-def is_intact(place: DatasetPath) -> bool:
+def is_intact(place: Place) -> bool:
     """Whether a kept file is what its name says."""
     return file_digest(place) == place.stem
 
 
-def config_source(root: DatasetPath) -> str:
+def config_source(root: Place) -> str:
     """Where relative paths of a run's configuration start, as ``parse_config`` wants it told."""
-    return str(copy_near(root / FILES) / "config.toml")
+    return str(Path(copy_near(root / FILES)) / "config.toml")
+
+
+def copy_near(place: Place) -> str:
+    """Return a folder of this machine with the files of ``place``: itself, or one that ends with this process."""
+    if place.is_local:
+        return place.path
+    folder = _near(place)
+    for path in place.sizes():
+        copy = Path(folder) / path.name
+        if not copy.exists():
+            write_atomically(copy, path.read_bytes(FILE_BYTES_MAX))
+    return folder
+
+
+@cache
+def _near(place: Place) -> str:
+    folder = tempfile.mkdtemp(prefix="endive-files-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _places(plain: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:

@@ -1,24 +1,22 @@
 """Digests of files, and JSON documents that carry one of their own: a flipped bit is noticed.
 
-Which file is checked when is decided by those who own the files: ``part_files``, ``summaries``, ``sweep_folder`` and
-``referred_files``.
+Which file is checked when is decided by those who own the files: ``runs_table``, ``sweep_dataset``, ``check``.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 from endive.errors import IntakeError
-from endive.intake import open_regular, parse_json
-from endive.pipeline.dataset.store_path import StorePath
+from endive.intake import parse_json
+from endive.pipeline.dataset.files import Place, place_of
 
 DIGEST: Final = "digest"
 _DIGEST_BYTES: Final = 16
+_BLOCK_BYTES: Final = 1 << 20
 DOCUMENT_BYTES_MAX: Final = 512 * 2**20  # a manifest of a million runs has 50 MB
 DOCUMENT_VALUES_MAX: Final = 10_000_000
 _MARK: Final = b"<!-- endive digest "
@@ -29,36 +27,26 @@ class BrokenSealError(ValueError):
     """A document whose content is not what its digest says."""
 
 
-def content_digest(content: bytes) -> str:
+def content_digest(content: Any) -> str:
     """The digest of some bytes."""
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
 
-def file_digest(path: Path | StorePath) -> str:
+def file_digest(path: Place | Path) -> str:
     """The digest of a file's bytes; OSError if it is no regular file."""
-    with _open(path) as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES)).hexdigest()
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    with place_of(path).open() as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
 
 
-def read_document(path: Path | StorePath) -> bytes:
-    """The bytes of a document of a dataset: a regular file, not larger than any that is written."""
-    with _open(path) as stream:
-        content: bytes = stream.read(DOCUMENT_BYTES_MAX + 1)
-    if len(content) > DOCUMENT_BYTES_MAX:
-        raise BrokenSealError(f"it has more than {DOCUMENT_BYTES_MAX:,} bytes")
-    return content
-
-
-def _open(path: Path | StorePath) -> Any:
-    """Open for reading. What lies on a disk may be a link to a device, which has no end, or a pipe, which waits."""
-    if not isinstance(path, Path):
-        return path.open("rb")
+def read_document(path: Place) -> bytes:
+    """Return the bytes of a document of a dataset: a regular file, not larger than any that is written."""
     try:
-        return open_regular(path, bytes_max=sys.maxsize, noun="a file")
-    except IntakeError as error:
-        if isinstance(error.__cause__, OSError):
-            raise error.__cause__ from None
-        raise OSError(errno.EINVAL, error.reason.rstrip(".")) from None
+        return path.read_bytes(DOCUMENT_BYTES_MAX)
+    except ValueError as error:
+        raise BrokenSealError(str(error)) from None
 
 
 def seal_document(document: dict[str, Any], indent: int | None = None) -> bytes:
@@ -82,7 +70,7 @@ def unseal_document(content: bytes) -> dict[str, Any]:
     return document
 
 
-def read_sealed(path: Path | StorePath) -> dict[str, Any]:
+def read_sealed(path: Place) -> dict[str, Any]:
     """The document in a file; OSError, BrokenSealError or another ValueError if it is not what was written."""
     return unseal_document(read_document(path))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import socketserver
 import sys
@@ -14,11 +15,14 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from endive.errors import ConfigError, EngineError
-from endive.pipeline.spark.java import provide_java
+from endive.pipeline.spark.class_archive import SWITCH, ClassArchive
+from endive.pipeline.spark.java import JAVA_HOME, provide_java
 from endive.pipeline.spark.jvm_stderr import stderr_into, stderr_without_empty_phrases
 from endive.pipeline.spark.masters import CONNECT, STANDALONE, check_answer, check_reachable, local_cores, with_retries
 from endive.pipeline.spark.spark_home import home_without_zip
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 WORKER_DAEMON: Final = "endive.pipeline.spark.worker_daemon"
 
+_UNREADABLE: Final = re.compile(r"FAILED_READ_FILE.*?file:/*(/[^\s]+?)\.?(?:\s|$)", re.DOTALL)
 _EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 _LOG_OPTION: Final = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
@@ -39,27 +44,17 @@ SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.python.unix.domain.socket.enabled": "true",
-    "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.session.timeZone": "UTC",
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "20s",
 }
-# For jobs that do no more than hand rows to Python: to compile their plans takes longer than to interpret them.
+# For jobs that do little but hand rows to Python: to compile their plans takes longer than to interpret them.
 PYTHON_JOBS: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
-}
-# For jobs whose work Spark's own operators do; adaptive execution would plan each of their few stages anew. Their sums
-# of microseconds stay far below 2**63, so no overflow is looked for; their hash maps hold more than 65,536 rows.
-AGGREGATIONS: Final = {
-    "spark.sql.codegen.wholeStage": "true",
-    "spark.sql.codegen.factoryMode": "FALLBACK",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "18",
 }
 # For jobs that simulate with the compiled engine: the workers' daemon loads it, and they have it.
 SIMULATIONS: Final = {"spark.executorEnv.ENDIVE_WORKERS_SIMULATE": "1"}
@@ -81,12 +76,14 @@ def make_session(
     conf: Mapping[str, str] | None = None,
     log: Path | None = None,
     finds_sources: bool = True,
+    archive: list[ClassArchive] | None = None,
 ) -> SparkSession:
     """A session on ``master``: ``local[N]``, ``spark://..``, ``k8s://..``, ``yarn`` or ``sc://..`` (Spark Connect).
 
     Without one, what ``spark-submit`` or SPARK_REMOTE decided holds, else every core of this machine. What the JVM
     and its workers say goes into ``log``, or to stderr. ``finds_sources``: whether Spark looks for data sources that
-    installed packages bring, which takes a process of its own.
+    installed packages bring, which takes a process of its own. ``archive`` takes an archive of classes that the JVM
+    will write when it ends; without it, none is written.
     """
     logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)  # it logs, at length, that a JVM has gone
     try:
@@ -100,22 +97,24 @@ def make_session(
         check_answer(master)
     builder: Any = SparkSession.builder.appName(name)
     if master is not None and master.startswith(CONNECT):
-        settings: dict[str, str] = {"spark.sql.python.filterPushdown.enabled": "true"}
+        options: dict[str, str] = {}
         builder = builder.remote(master)
     else:
         provide_java()
         for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):  # workers run this very Python, not the first on PATH
             os.environ.setdefault(name, sys.executable)
-        settings = dict(SETTINGS)
+        options = dict(SETTINGS)
         if master is not None:
             builder = builder.master(with_retries(master))
-            settings |= LOCAL_SETTINGS if master.startswith("local") else {}
-            settings |= _source_tree()
-    for key, value in {**settings, **(conf or {})}.items():
+            options |= LOCAL_SETTINGS if master.startswith("local") else {}
+            options |= _source_tree()
+    for key, value in {**options, **(conf or {})}.items():
         builder = builder.config(key, value)
     try:
         home = nullcontext() if finds_sources or not (master or "").startswith("local") else home_without_zip()
         with home, stderr_without_empty_phrases() if log is None else stderr_into(log):
+            if archive is not None and (master or "").startswith("local"):
+                _use_archive(builder, conf or {}, archive)
             session: SparkSession = builder.getOrCreate()
     except Exception as error:
         where = master or "the configured master"
@@ -123,7 +122,35 @@ def make_session(
         raise EngineError(
             f"No Spark session on {where}: {first_line(str(error)) or type(error).__name__}{hint}"
         ) from error
+    _refuse_other_version(session, master)
     return session
+
+
+def _use_archive(builder: Any, conf: Mapping[str, str], archive: list[ClassArchive]) -> None:
+    """Let the JVM that is about to start use the archive of its classes, or make it."""
+    from pyspark import SparkContext
+    from pyspark.find_spark_home import _find_spark_home
+
+    java = "spark.driver.extraJavaOptions"
+    is_off = conf.get(SWITCH, "true").lower() == "false" or java in conf or SparkContext._gateway is not None
+    found = None if is_off else ClassArchive.find(Path(os.environ[JAVA_HOME]), Path(_find_spark_home()))
+    if found is not None:
+        builder.config(java, f"{LOCAL_SETTINGS[java]} {found.options()}")
+        archive.extend([] if found.is_there else [found])
+
+
+def _refuse_other_version(session: SparkSession, master: str | None) -> None:
+    """Raise EngineError where a server of Spark Connect is of another version, which PySpark does not notice."""
+    import pyspark
+
+    if master is None or not master.startswith(CONNECT):
+        return
+    theirs, ours = session.version, str(pyspark.__version__)
+    if theirs.split(".")[:2] != ours.split(".")[:2]:
+        raise EngineError(
+            f"The server at {master} runs Spark {theirs}, and this client is PySpark {ours}. Install the client of the "
+            f"server's version: pip install 'pyspark[connect]=={theirs}'"
+        )
 
 
 @contextmanager
@@ -138,11 +165,14 @@ def session_on_demand(
     os.close(descriptor)
     log = Path(name_of_log)
     made: list[SparkSession] = []
+    archives: list[ClassArchive] = []
 
     def make() -> SparkSession:
         if not made:
             with signals_deferred():
-                made.append(make_session(name, master=master, conf=conf, log=log, finds_sources=False))
+                made.append(
+                    make_session(name, master=master, conf=conf, log=log, finds_sources=False, archive=archives)
+                )
         return made[0]
 
     is_log_wanted = False
@@ -157,6 +187,8 @@ def session_on_demand(
         for session in made:
             with suppress(Exception):
                 session.stop()
+        for archive in archives:
+            archive.finish()
         if not is_log_wanted:
             log.unlink(missing_ok=True)
 
@@ -266,18 +298,78 @@ def quiet_interrupts() -> Iterator[None]:
         root.removeFilter(is_wanted)
 
 
+@dataclass(frozen=True, slots=True)
+class JobGroup:
+    """The jobs of one piece of work: described in Spark's UI, and cancelled together.
+
+    Spark Connect has tags in the place of groups, and no descriptions.
+    """
+
+    spark: SparkSession
+    name: str | None = None
+
+    @contextmanager
+    def described(self, text: str) -> Iterator[None]:
+        """Let the jobs that this thread starts in the block belong to the group."""
+        context = self._context
+        if context is None:
+            if self.name is not None:
+                self.spark.addTag(self.name)
+            yield
+            return
+        if self.name is not None:
+            context.setJobGroup(self.name, text, True)
+        context.setJobDescription(text)
+        try:
+            yield
+        finally:
+            context.setLocalProperty("spark.jobGroup.id", None)
+            context.setJobDescription("")
+
+    def cancel(self) -> None:
+        """Cancel the group's jobs."""
+        context = self._context
+        if self.name is None:
+            return
+        if context is None:
+            self.spark.interruptTag(self.name)
+        else:
+            context.cancelJobGroup(self.name)
+
+    @property
+    def _context(self) -> Any:
+        is_connect = "connect" in type(self.spark).__module__
+        return None if is_connect else getattr(self.spark, "sparkContext", None)
+
+
+def job_group(spark: SparkSession, name: str | None = None) -> JobGroup:
+    """Return the group of this name; without one, jobs are described and nothing else."""
+    return JobGroup(spark, name)
+
+
 @contextmanager
-def job_named(session: SparkSession, name: str) -> Iterator[None]:
-    """Jobs started in the block are called so in Spark's UI. A session of Spark Connect has no such name to give."""
-    is_connect = "connect" in type(session).__module__
-    context = None if is_connect else getattr(session, "sparkContext", None)
-    if context is not None:
-        context.setJobDescription(name)
+def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Use these settings of Spark SQL in the block."""
+    before = {key: spark.conf.get(key) for key in wanted}
+    for key, value in wanted.items():
+        spark.conf.set(key, value)
     try:
         yield
     finally:
-        if context is not None:
-            context.setJobDescription("")
+        for key, value in before.items():
+            spark.conf.set(key, value)
+
+
+def setting(spark: SparkSession, name: str, default: float) -> float:
+    """Return the number that ``spark.endive.NAME`` is set to; ConfigError if it is none."""
+    value = spark.conf.get(f"spark.endive.{name}", str(default))
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < float("inf"):
+        raise ConfigError(f"spark.endive.{name} = '{value}' must be a number above 0.")
+    return number
 
 
 def parse_conf(options: Sequence[str]) -> dict[str, str]:
@@ -299,6 +391,22 @@ def first_line(said: str) -> str:
     """The first line of what Spark says that means anything; empty if there is none."""
     lines = (line.strip() for line in said.splitlines())
     return next((line.removeprefix(": ") for line in lines if line and not line.startswith(_EMPTY_PHRASE)), "")
+
+
+def explain_spark(error: BaseException) -> str:
+    """Say in one line what Spark's many come down to: a worker's own words, if there are any."""
+    said = str(error)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if ours := [line for line in lines if line.startswith("endive.errors.")]:
+        return ours[-1].partition(": ")[2]
+    if file := _UNREADABLE.search(said):
+        return f"{unquote(file[1])} is damaged and cannot be read. Sweep again with --repair."
+    if workers := no_workers(said):
+        return workers
+    if "OutOfMemoryError" in said:
+        return "Spark ran out of memory. Give it more: --conf spark.driver.memory=4g."
+    reason = next((line for line in lines if "Exception" in line or "Error" in line), first_line(said))
+    return f"Spark failed: {(reason or type(error).__name__).removeprefix(': ').rstrip('.')}."
 
 
 def no_workers(said: str) -> str | None:

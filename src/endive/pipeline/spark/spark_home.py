@@ -15,12 +15,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from endive.code_cache import code_folder
+from endive.pipeline.spark.class_archive import java_folder
 
 SPARK_HOME: Final = "SPARK_HOME"
 PYSPARK_PYTHON: Final = "PYSPARK_PYTHON"
 _WITH_ZIPS: Final = "python"
-_PACKAGE: Final = Path(__file__).parents[2]
 
 
 @contextmanager
@@ -45,7 +44,7 @@ def _make_home() -> Path | None:
     """A folder of links to all of the installed Spark but its zips; the next session finds it again."""
     from pyspark.find_spark_home import _find_spark_home
 
-    installed, kept = Path(_find_spark_home()), code_folder(_PACKAGE)
+    installed, kept = Path(_find_spark_home()), java_folder()
     if kept is None:
         return None
     home = kept / f"spark-{hashlib.blake2b(bytes(installed), digest_size=8).hexdigest()}"

@@ -16,8 +16,7 @@ from pyspark import daemon
 
 NEEDED: Final = (
     "pandas",  # which Arrow looks for at the first conversion
-    "endive.pipeline.sweep.part",
-    "endive.pipeline.sweep.sweep_writer",
+    "endive.pipeline.sweep.simulate",
 )
 SIMULATES: Final = "ENDIVE_WORKERS_SIMULATE"  # set where they will, with the compiled engine
 

@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from endive.pipeline.dataset.part_files import DETAIL_TRANSACTIONS
-from endive.pipeline.sweep.part import PartWriter, simulate_run
+from endive.pipeline.dataset.sweep_dataset import DETAIL_TRANSACTIONS
+from endive.pipeline.sweep.part import PartWriter, RunSpec, simulate_run
 from endive.pipeline.sweep.plan import Run, kept_runs, plan_parts, txn_s
-from endive.pipeline.sweep.work import RunSpec
 
 PROBES_MAX: Final = 16  # spread over the study by their expected time
 PROBES_CPU_S: Final = 6.0  # of all of them together
@@ -59,7 +58,7 @@ def estimate(runs: Sequence[Run], *, cores: int, engine: str, detail: str = DETA
     probes = _probe_all(runs, engine, keeps=bool(kept))
     txn_bytes = probes[-1].txn_bytes if probes else TXN_BYTES
     written = [run for run in runs if run.run_id in kept]
-    files = len(plan_parts(written, cores=cores)) if written else 0
+    files = len(plan_parts(written)) if written else 0
     ratio = float(np.mean([probe.ratio for probe in probes])) if probes else 1.0
     return Estimate(
         cpu_s=ratio * float(np.sum(_expected_s(runs, engine))),
@@ -111,9 +110,9 @@ def _probe_all(runs: Sequence[Run], engine: str, *, keeps: bool) -> list[Probe]:
 def _probe(run: Run, engine: str, *, keeps: bool) -> Probe | None:
     """Simulate one run and write it to memory if txns are kept; None if it fails or submits nothing."""
     start_s = time.process_time()
-    spec = RunSpec(run.run_id, run.seed, run.local_config(), run.config_hash, keeps_transactions=keeps)
+    spec = RunSpec(run.seed, run.local_config(), keeps, run.run_id, run.config_hash)
     simulated = simulate_run(spec, engine)
-    count = simulated.record.get("txns")
+    count = simulated.row.get("txns")
     if not count:
         return None
     added_bytes = _file_bytes([simulated.txns]) - _file_bytes([]) if simulated.txns is not None else 0
@@ -125,6 +124,6 @@ def _file_bytes(tables: Sequence[pa.Table]) -> int:
     stream = io.BytesIO()
     writer = PartWriter(stream)
     for table in tables:
-        writer.add("0" * 16, 0, table)
+        writer.add("0" * 16, 0, 0, table)
     writer.close()
     return stream.tell()

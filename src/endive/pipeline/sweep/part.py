@@ -1,35 +1,37 @@
-"""One part of a sweep: its runs are simulated one after another, and written together.
+"""One part of a sweep: its runs are simulated one after another, and their transactions are one object.
 
-It knows no Spark. A task writes its parts to a place of its attempt (``sweep_writer``), and their bytes are the same
-whoever writes them. Where the files lie is in ``endive.pipeline.dataset.part_files``.
+The object is named by a hash of its runs and of the writer, and holds the rows of its runs too. Whoever writes it
+writes the same bytes, so a task that is repeated or doubled needs no protocol, and a part that is there is not
+simulated again. It knows no Spark.
 """
 
 from __future__ import annotations
 
+import base64
 import json
-import time
-import traceback
+import struct
 from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from hashlib import blake2b
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from endive.config import SimulationConfig, parse_config
+from endive.config.study import run_identity
 from endive.errors import EndiveError, OutputError
-from endive.pipeline.dataset.latency_counts import LATENCY_SCHEMA, join_counts, latency_counts
-from endive.pipeline.dataset.part_files import LATENCIES, TRANSACTIONS, FileFacts, PartFiles, Record
-from endive.pipeline.dataset.places import DatasetPath, new_file, parquet_bytes, place_errors, write_whole
-from endive.pipeline.dataset.referred_files import config_source
-from endive.pipeline.dataset.seal import content_digest, file_digest
-from endive.pipeline.sweep.work import RunSpec
-from endive.results import TRANSACTION_SCHEMA
+from endive.pipeline.dataset.files import Place, place_errors
+from endive.pipeline.dataset.latency_counts import latency_counts
+from endive.pipeline.dataset.runs_table import FAILED, NESTED, OBJECT, OK, RESULT_SCHEMA, nest
+from endive.pipeline.dataset.seal import content_digest
+from endive.pipeline.sweep.tally import tally_outcomes, tally_time
+from endive.results import MODEL_VERSION, SCHEMA_VERSION, TRANSACTION_SCHEMA
 from endive.simulation import Simulation
+from endive.tables.figure_columns import figures_of, window_of
 
+WRITER_VERSION: Final = 1  # of the bytes of a part: a change that alters them takes the next number
 ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory
 RUN_GROUP_ROWS: Final = 20_000  # from here on the next run begins a row group, so that a query for one run skips others
 RUN_ID_FIELD: Final = pa.field(
@@ -38,58 +40,122 @@ RUN_ID_FIELD: Final = pa.field(
     nullable=False,
     metadata={"unit": "id", "meaning": "identity of the run"},
 )
+POINT_FIELD: Final = pa.field(
+    "point", pa.int32(), nullable=False, metadata={"unit": "id", "meaning": "configuration of the study"}
+)
 SEED_FIELD: Final = pa.field("seed", pa.int64(), nullable=False, metadata={"unit": "id", "meaning": "seed of the run"})
-PART_SCHEMA: Final = pa.schema([RUN_ID_FIELD, SEED_FIELD, *TRANSACTION_SCHEMA])
+PART_SCHEMA: Final = pa.schema([RUN_ID_FIELD, POINT_FIELD, SEED_FIELD, *TRANSACTION_SCHEMA])
 _ALL_DIFFERENT: Final = ("txn_id", "source_index", "bytes_read", "bytes_written")
 _DICTIONARY_COLUMNS: Final = [
     field.name for field in PART_SCHEMA if field.type != pa.float64() and field.name not in _ALL_DIFFERENT
 ]
+_ROWS: Final = b"endive.runs"  # in the metadata of the object
+_ROWS_DIGEST: Final = b"endive.runs.digest"
+_NOT_OF_THE_PART: Final = ("engine", *(field.name for field in OBJECT))  # its bytes do not depend on them
 
 OnRun = Callable[[str, bool], None]  # run_id, whether it has ended
 
 
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One run of a part."""
+
+    seed: int
+    config: str  # as JSON
+    keeps_transactions: bool
+    run_id: str | None = None  # as planned; else it follows from the configuration
+    config_hash: str | None = None  # what the plan says that the configuration hashes to
+    point: int = 0
+
+
+def part_name(specs: Sequence[RunSpec]) -> str:
+    """Return a name that stands for one content: the runs, what is kept of them, and who writes."""
+    runs = [[spec.run_id, spec.keeps_transactions, spec.point] for spec in specs]
+    text = json.dumps([WRITER_VERSION, SCHEMA_VERSION, MODEL_VERSION, runs])
+    return f"part-{blake2b(text.encode(), digest_size=12).hexdigest()}"
+
+
 def simulate_part(
-    files: PartFiles,
     specs: Sequence[RunSpec],
     engine: str,
-    on_run: OnRun,
-    lost: Collection[str],
+    folder: Place | None = None,
     *,
-    dataset: DatasetPath,
-) -> list[Record]:
-    """Simulate the runs of a part and write its files; the records of its runs.
+    source: str = "<run>",
+    lost: Collection[str] = (),
+    on_run: OnRun = lambda run_id, has_ended: None,
+) -> pa.Table:
+    """Simulate the runs of a part and write their transactions into ``folder``; a row of ``RESULT_SCHEMA`` for each.
 
-    ``lost`` names runs that took their process down before; they are recorded as failed instead of tried again.
-    ``dataset`` holds the files that configurations name.
+    ``lost`` names runs that have killed their process before; they are recorded as failed. A part whose object is there
+    and whole is not simulated again.
     """
-    records: list[Record] = []
-    counts: list[pa.Table] = []
-    with ExitStack() as stack:
-        part = stack.enter_context(closing(PartFile(files.transactions))) if files.keeps_transactions else None
-        for spec in specs:
-            on_run(spec.run_id, False)
-            run = simulate_run(spec, engine, source=config_source(dataset), is_lost=spec.run_id in lost)
-            on_run(spec.run_id, True)
-            records.append(run.record)
-            counts.append(run.latencies)
-            if part is not None and run.txns is not None:
-                part.add(spec.run_id, spec.seed, run.txns)
-            del run  # or two runs would be in memory at once
-        told = {LATENCIES: write_latencies(files.latencies, counts)}
-        if part is not None:
-            part.finish()
-            told[TRANSACTIONS] = part.facts()
-        files.write_record(records, told)
-        if part is not None:
-            part.publish()
-    return records
+    place = None
+    if folder is not None and any(spec.keeps_transactions for spec in specs):
+        place = folder / f"{part_name(specs)}.parquet"
+        if (there := read_part(place)) is not None:
+            engines = [
+                _engine_of(spec, engine, source, row) for spec, row in zip(specs, there.to_pylist(), strict=True)
+            ]
+            rows = there.set_column(there.column_names.index("engine"), "engine", pa.array(engines, pa.string()))
+            return with_object(rows, place, place.read_bytes())
+    stream = pa.BufferOutputStream()
+    writer = None if place is None else PartWriter(stream)
+    runs: list[SimulatedRun] = []
+    for spec in specs:
+        on_run(spec.run_id or "", False)
+        run = simulate_run(spec, engine, source=source, is_lost=spec.run_id in lost)
+        on_run(spec.run_id or "", True)
+        if writer is not None and run.txns is not None:
+            writer.add(run.row["run_id"], spec.point, spec.seed, run.txns)
+        runs.append(SimulatedRun(run.row, run.nested, None))
+        del run  # or two runs would be in memory at once
+    rows = rows_of(runs)
+    if writer is None or place is None:
+        return rows
+    writer.close(rows)
+    content = stream.getvalue()
+    with place_errors(place):
+        place.parent.mkdir()
+        place.write(content)
+    return with_object(rows, place, content)
 
 
-def write_latencies(path: DatasetPath, counts: Sequence[pa.Table]) -> FileFacts:
-    """Write the counts of all runs of a part; what the record must know of the file."""
-    content = parquet_bytes(join_counts(counts), write_page_checksum=True)
-    write_whole(path, content)
-    return FileFacts(bytes=len(content), digest=content_digest(content))
+def with_object(rows: pa.Table, place: Place, content: Any) -> pa.Table:
+    """Let the rows of runs whose transactions were kept name the object that holds them."""
+    kept = rows["transactions_kept"].to_pylist()
+    values = {"file": place.name, "bytes": len(memoryview(content)), "digest": content_digest(content)}
+    for field in OBJECT:
+        column = pa.array([values[field.name] if is_kept else None for is_kept in kept], field.type)
+        rows = rows.set_column(rows.column_names.index(field.name), field, column)
+    return rows
+
+
+def read_part(place: Place) -> pa.Table | None:
+    """Return the rows of a part that is there and whole, else None."""
+    try:
+        with place.parquet(page_checksum_verification=True) as file:
+            known = file.schema_arrow.metadata or {}
+            metadata = {**known, **(file.metadata.metadata or {})}
+            content = metadata[_ROWS]
+            if metadata[_ROWS_DIGEST].decode() != content_digest(content):
+                return None
+            for number in range(file.metadata.num_row_groups):
+                file.read_row_group(number)  # which compares the checksum of each page
+        rows = pa.ipc.open_stream(_decoded(content)).read_all()
+        return rows if rows.schema.names == RESULT_SCHEMA.names else None
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        return None
+
+
+def rows_of(runs: Sequence[SimulatedRun]) -> pa.Table:
+    """Return the rows of runs in the columns of ``RESULT_SCHEMA``."""
+    columns = {}
+    for field in RESULT_SCHEMA:
+        if field.name in NESTED and field.name != "groups":
+            columns[field.name] = nest([run.nested.get(field.name) for run in runs], NESTED[field.name])
+        else:
+            columns[field.name] = pa.array([run.row.get(field.name) for run in runs], field.type)
+    return pa.table(columns, schema=RESULT_SCHEMA)
 
 
 # ---- one run -----------------------------------------------------------------------------------------
@@ -97,48 +163,73 @@ def write_latencies(path: DatasetPath, counts: Sequence[pa.Table]) -> FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """What one run leaves: its record, its latencies as counts, and its txns as they ended, if they are kept."""
+    """What one run leaves: plain columns, nested columns, and its transactions as they ended, if they are kept."""
 
-    record: Record
-    latencies: pa.Table
+    row: dict[str, Any]
+    nested: dict[str, pa.Table]
     txns: pa.Table | None
 
 
 def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: bool = False) -> SimulatedRun:
-    """Simulate one run; one that fails has an error in its record, no latencies and no txns.
+    """Simulate one run; one that fails has an error in its row and nothing else.
 
     ``source`` is where relative paths of the configuration start. OutputError if the configuration, with the files it
     names, is not the one that was planned.
     """
-    start_s = time.perf_counter()
-    txns, latencies = None, LATENCY_SCHEMA.empty_table()
+    about = {"run_id": spec.run_id, "config_hash": spec.config_hash, "model_version": MODEL_VERSION}
+    about |= {"transactions_kept": False, "status": FAILED}
     try:
         if is_lost:
             raise EndiveError("The process that simulated it died, again and again. Is it too large for memory?")
         config = _parse(spec.config, source)
-        if config.config_hash() != spec.config_hash:
+        config_hash = config.config_hash()
+        about |= {"config_hash": config_hash, "run_id": run_identity(config_hash, spec.seed, MODEL_VERSION)}
+        if spec.config_hash not in (None, config_hash):
             raise _ChangedError
         simulation = Simulation(config)
         sink = simulation.new_sink(keep_transactions=spec.keeps_transactions)
         result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
-        txns = result.transactions_as_ended() if spec.keeps_transactions else None
-        latencies = latency_counts(spec.run_id, result.statistics)
-        record = {"status": "ok", "error": None, "txns": result.statistics.n_txns, **result.to_json_dict()}
+        record = result.to_json_dict()
     except _ChangedError:
         raise OutputError(
             f"Run {spec.run_id} is not the one that was planned: a profile or trace that its configuration names has "
             "changed since. Start the same 'endive sweep' again; with the changed file it is another study."
         ) from None
     except Exception as error:
-        record = _failure(error)
-    about = {"run_id": spec.run_id, "seed": spec.seed, "transactions_kept": txns is not None}
-    wall_s = round(time.perf_counter() - start_s, 6)
-    return SimulatedRun({**about, **record, "wall_s": wall_s}, latencies, txns)
+        told = str(error) if isinstance(error, EndiveError) else f"{type(error).__name__}: {error}"
+        return SimulatedRun({**about, "error": told}, {}, None)
+    nested = {"latencies": latency_counts(result.statistics)}
+    txns = result.transactions_as_ended() if spec.keeps_transactions else None
+    if txns is not None:
+        window = result.statistics.window
+        nested |= {"timeline": tally_time(txns, window), "outcomes": tally_outcomes(txns, window)}
+    row = {
+        **about,
+        "status": OK,
+        "transactions_kept": txns is not None,
+        "engine": record["engine"],
+        "fingerprint": record["fingerprint"],
+        **window_of(record["window"]),
+        "txns": result.statistics.n_txns,
+        **figures_of({**record["summary"], "requests": record["requests"]}),
+        "warnings": record["warnings"],
+        "groups": [
+            {"scope": scope, "name": name, **figures_of(block)}
+            for scope, key in (("operation", "by_operation"), ("source", "by_source"))
+            for name, block in record[key].items()
+        ],
+    }
+    return SimulatedRun(row, nested, txns)
+
+
+def _engine_of(spec: RunSpec, engine: str, source: str, row: dict[str, Any]) -> str | None:
+    """Return the engine that would simulate a run whose part is there."""
+    return Simulation(_parse(spec.config, source)).engine_for(engine)[0] if row["status"] == OK else None
 
 
 @lru_cache(maxsize=4)
 def _parse(text: str, source: str) -> SimulationConfig:
-    """A configuration as its plan has it; the seeds of one follow each other. Files it names are hashed every time."""
+    """Parse a configuration; files it names are hashed every time."""
     return parse_config(json.loads(text), source=source)
 
 
@@ -146,27 +237,24 @@ class _ChangedError(Exception):
     """The configuration of a run hashes to something else than its plan says."""
 
 
-def _failure(error: Exception) -> Record:
-    """Where it came from has the innermost place last, without the folders of this machine."""
-    told = str(error) if isinstance(error, EndiveError) else f"{type(error).__name__}: {error}"
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
-    return {"status": "failed", "error": told, "traceback": places}
+# ---- the object of transactions ----------------------------------------------------------------------
 
 
-# ---- the file of txns --------------------------------------------------------------------------------
-
-
-def with_run(run_id: str, seed: int, txns: pa.Table) -> pa.Table:
-    """Txns of one run as rows of ``PART_SCHEMA``."""
+def with_run(run_id: str, point: int, seed: int, txns: pa.Table) -> pa.Table:
+    """Return transactions of one run as rows of ``PART_SCHEMA``."""
     indices = pa.repeat(pa.scalar(0, pa.int32()), txns.num_rows)
-    column = pa.DictionaryArray.from_arrays(indices, pa.array([run_id]))
-    seeds = pa.repeat(pa.scalar(seed, pa.int64()), txns.num_rows)
-    return txns.replace_schema_metadata().add_column(0, SEED_FIELD, seeds).add_column(0, RUN_ID_FIELD, column)
+    table = txns.replace_schema_metadata()
+    for field, column in (
+        (SEED_FIELD, pa.repeat(pa.scalar(seed, pa.int64()), txns.num_rows)),
+        (POINT_FIELD, pa.repeat(pa.scalar(point, pa.int32()), txns.num_rows)),
+        (RUN_ID_FIELD, pa.DictionaryArray.from_arrays(indices, pa.array([run_id]))),
+    ):
+        table = table.add_column(0, field, column)
+    return table
 
 
 class PartWriter:
-    """Txns of several runs as one Parquet stream; memory is bounded by a row group and the largest run."""
+    """Transactions of several runs as one Parquet stream."""
 
     def __init__(self, stream: Any) -> None:
         self._waiting: list[pa.Table] = []
@@ -179,21 +267,22 @@ class PartWriter:
             write_page_checksum=True,
         )
 
-    def add(self, run_id: str, seed: int, txns: pa.Table) -> None:
-        """Take the txns of one run."""
+    def add(self, run_id: str, point: int, seed: int, txns: pa.Table) -> None:
+        """Take the transactions of one run."""
         if self._waiting_rows >= RUN_GROUP_ROWS:
             self._write(self._waiting_rows)
-        self._waiting.append(with_run(run_id, seed, txns))
+        self._waiting.append(with_run(run_id, point, seed, txns))
         self._waiting_rows += txns.num_rows
         if self._waiting_rows >= ROW_GROUP_ROWS:
             self._write(self._waiting_rows - self._waiting_rows % ROW_GROUP_ROWS)
 
-    def close(self) -> None:
-        """Write the rest and the footer; does nothing when called again."""
-        try:
-            self._write(self._waiting_rows)
-        finally:
-            self._writer.close()
+    def close(self, runs: pa.Table | None = None) -> None:
+        """Write the rest and the footer, which holds the rows of the runs."""
+        self._write(self._waiting_rows)
+        if runs is not None:
+            content = _encoded(runs)
+            self._writer.add_key_value_metadata({_ROWS: content, _ROWS_DIGEST: content_digest(content).encode()})
+        self._writer.close()
 
     def _write(self, n_rows: int) -> None:
         """Write the first of the waiting rows, in one piece: the bytes must not depend on how they arrived."""
@@ -205,36 +294,19 @@ class PartWriter:
             self._writer.write_table(whole, row_group_size=ROW_GROUP_ROWS)
 
 
-class PartFile:
-    """A file of txns that nobody sees before ``publish``."""
+def _encoded(rows: pa.Table) -> bytes:
+    """Return the rows as text, without what the bytes of a part do not depend on."""
+    for name in _NOT_OF_THE_PART:
+        index = rows.column_names.index(name)
+        rows = rows.set_column(index, rows.schema.field(index), pa.nulls(rows.num_rows, rows.schema.field(index).type))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows.combine_chunks())
+    content = sink.getvalue()
+    packed = pa.compress(content, codec="zstd", asbytes=True)
+    return base64.b64encode(struct.pack(">q", content.size) + packed)
 
-    def __init__(self, path: DatasetPath) -> None:
-        self._path = path
-        self._file = new_file(path)
-        self._writer = PartWriter(self._file.stream)
 
-    def add(self, run_id: str, seed: int, txns: pa.Table) -> None:
-        """Take the txns of one run."""
-        with place_errors(self._path):
-            self._writer.add(run_id, seed, txns)
-
-    def finish(self) -> None:
-        """Write the rest; the bytes of the file are then known."""
-        with place_errors(self._path):
-            self._writer.close()
-            self._file.stream.flush()
-
-    def facts(self) -> FileFacts:
-        """What the record of the part says of the file; after ``finish``."""
-        with place_errors(self._path):
-            return FileFacts(bytes=self._file.stream.tell(), digest=file_digest(self._file.temporary))
-
-    def publish(self) -> None:
-        """Let the file appear: the commit."""
-        self._file.publish()
-
-    def close(self) -> None:
-        """Leave nothing behind; does nothing after ``publish``."""
-        with suppress(OSError, ValueError, pa.ArrowException):
-            self._writer.close()
-        self._file.discard()
+def _decoded(content: bytes) -> Any:
+    packed = base64.b64decode(content)
+    return pa.decompress(packed[8:], decompressed_size=struct.unpack(">q", packed[:8])[0], codec="zstd")

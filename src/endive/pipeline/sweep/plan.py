@@ -1,18 +1,16 @@
 """The plan of a sweep: which runs there are, which of them share a part, which parts share a task.
 
-``PlannedStudy`` is what a sweep starts from. Pure values: nothing here reads a folder or starts Spark. A part is what
-appears at once or not at all, and holds runs of one point; a task is what Spark repeats if it is lost; a job is what is
-committed together. Seeds come from the run, so none of them has any influence on results.
+``PlannedStudy`` is what a sweep starts from. Pure values: nothing here reads a folder or starts Spark. A part is one
+object of transactions; the study alone decides which runs share one, so that every machine plans the same objects. A
+task is what Spark repeats if it is lost, a job is what is committed together.
 """
 
 from __future__ import annotations
 
 import heapq
 import json
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,18 +19,20 @@ import pyarrow as pa
 from endive.config.study import Study, run_identity
 from endive.config.toml_text import value_text
 from endive.errors import ConfigError
-from endive.pipeline.dataset.part_files import DETAIL_RUNS, DETAIL_TRANSACTIONS, Part
 from endive.pipeline.dataset.referred_files import Files, by_content, with_local_paths
-from endive.results import MODEL_VERSION, SCHEMA_VERSION
+from endive.pipeline.dataset.sweep_dataset import DETAIL_RUNS, DETAIL_TRANSACTIONS
+from endive.results import MODEL_VERSION
 from endive.tables.figure_columns import FIGURES, RESERVED
 from endive.workload.expected_txns import RUN_COST_TXNS, expected_txns
 
 TASKS_PER_CORE: Final = 4
 TASK_TXNS_MIN: Final = 50_000.0  # a fifth of a second; starting a task takes half as long
-PART_TXNS: Final = 500_000  # tens of megabytes of Parquet, about a second of work
+PART_TXNS_MAX: Final = 250_000.0  # of work in one object: some megabytes of Parquet, about a second
+PART_TXNS_MIN: Final = 10_000.0
+PARTS_WANTED: Final = 64  # of a study, if its parts are between these sizes: enough for the cores of a machine
+_SEED: Final = "@seed@"  # in the configuration that the seeds of a point share
 TXN_S: Final = {"reference": 1e-3}  # of one core, by the rule of thumb
 TXN_COMPILED_S: Final = 4e-6
-DIGEST_BYTES: Final = 6
 
 _Item = TypeVar("_Item")
 
@@ -45,10 +45,15 @@ class Run:
     point: int
     seed: int
     config_hash: str
-    config: str  # resolved, as JSON; files are named by content
+    point_config: str  # resolved, as JSON without its seed: the seeds of a point share it; files are named by content
     values: Mapping[str, Any]  # of the axes and derived keys
     txns: float  # expected
     files: Files = field(default_factory=dict)  # that the configuration refers to
+
+    @property
+    def config(self) -> str:
+        """The resolved configuration, as JSON."""
+        return self.point_config.replace(f'"{_SEED}"', str(self.seed), 1)
 
     def local_config(self) -> str:
         """The configuration for a run on this machine, outside a dataset."""
@@ -72,17 +77,19 @@ def plan_runs(study: Study) -> tuple[Run, ...]:
         plain = point.config.to_dict()
         files = by_content(plain)
         txns = expected_txns(point.config)
+        plain["simulation"]["seed"] = _SEED
+        config = json.dumps(plain, sort_keys=True, allow_nan=False)
+        values = _without_folders(point.values, files)
         for seed in study.seeds:
-            plain["simulation"]["seed"] = seed
             runs.append(
                 Run(
                     run_id=run_identity(point.config_hash, seed, MODEL_VERSION),
                     point=point.index,
                     seed=seed,
                     config_hash=point.config_hash,
-                    config=json.dumps(plain, sort_keys=True, allow_nan=False),
+                    point_config=config,
                     files=files,
-                    values=_without_folders(point.values, files),
+                    values=values,
                     txns=txns,
                 )
             )
@@ -109,45 +116,60 @@ def kept_runs(runs: Iterable[Run], detail: str) -> frozenset[str]:
     return frozenset(run.run_id for run in first.values())
 
 
-def plan_parts(
-    runs: Sequence[Run], *, cores: int, kept: Collection[str] = (), first_number: int = 0
-) -> tuple[Part, ...]:
-    """Runs in parts: each of one point, none much above ``PART_TXNS``, and enough to keep ``cores`` busy.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Runs that are simulated one after another and share an object of transactions."""
 
-    ``kept`` names the runs whose txns are kept.
+    name: str  # within the plan
+    run_ids: tuple[str, ...]
+    kept: frozenset[str]  # of these runs: whose transactions are kept
+
+
+def plan_parts(runs: Sequence[Run], *, kept: Collection[str] = (), done: Collection[str] = ()) -> tuple[Part, ...]:
+    """Cut the runs of a study, in their order, into parts of about equal work; what is done is left out.
+
+    A part that lost none of its runs is the same part whenever it is planned.
     """
-    points: dict[int, list[Run]] = {}
+    total = sum(run.cost for run in runs)
+    size = min(PART_TXNS_MAX, max(PART_TXNS_MIN, total / PARTS_WANTED))
+    groups: list[list[Run]] = []
+    cost = 0.0
     for run in runs:
-        points.setdefault(run.point, []).append(run)
-    parts: list[Part] = []
-    for point, members in points.items():
-        wanted = max(
-            math.ceil(sum(run.cost for run in members) / PART_TXNS), math.ceil(TASKS_PER_CORE * cores / len(points))
-        )
-        order = {run.run_id: index for index, run in enumerate(members)}
-        for chosen in pack(members, min(len(members), wanted), lambda run: run.cost):
-            run_ids = sorted((run.run_id for run in chosen), key=order.__getitem__)
-            parts.append(Part.of(_part_name(first_number + len(parts), run_ids), run_ids, kept, point))
+        if not groups or cost + run.cost / 2 > size:
+            groups.append([])
+            cost = 0.0
+        groups[-1].append(run)
+        cost += run.cost
+    parts = []
+    for number, group in enumerate(groups):
+        run_ids = tuple(run.run_id for run in group if run.run_id not in done)
+        if run_ids:
+            parts.append(Part(f"{number:07d}", run_ids, frozenset(run_id for run_id in run_ids if run_id in kept)))
     return tuple(parts)
 
 
-def plan_jobs(parts: Sequence[Part], runs: Mapping[str, Run], cost_max: float) -> tuple[list[Part], list[Part]]:
-    """The parts of the next job, about ``cost_max`` of work and one at least, and those of later ones."""
+def plan_jobs(
+    parts: Sequence[Part], runs: Mapping[str, Run], cost_max: float, runs_max: int
+) -> tuple[list[Part], list[Part]]:
+    """Return the parts of the next job, about ``cost_max`` of work and one at least, and those of later ones."""
     chosen: list[Part] = []
-    cost = 0.0
+    cost, count = 0.0, 0
     for part in parts:
         cost += sum(runs[run_id].cost for run_id in part.run_ids)
-        if chosen and cost > cost_max:
+        count += len(part.run_ids)
+        if chosen and (cost > cost_max or count > runs_max):
             break
         chosen.append(part)
     return chosen, list(parts[len(chosen) :])
 
 
-def plan_tasks(parts: Iterable[Part], runs: Mapping[str, Run], *, cores: int) -> list[list[Part]]:
-    """Parts in tasks that finish together, the longest first.
+def plan_tasks(
+    parts: Iterable[Part], runs: Mapping[str, Run], *, cores: int, per_core: int = TASKS_PER_CORE
+) -> list[list[Part]]:
+    """Return parts in tasks that finish together, the longest first.
 
-    Up to ``TASKS_PER_CORE`` per core, so that a slow one is no great loss; but no more than have ``TASK_TXNS_MIN`` to
-    do, or starting them would be most of the work. One per core there is in any case.
+    Up to ``per_core`` per core, so that a slow one is no great loss; but no more than have ``TASK_TXNS_MIN`` to do, or
+    starting them would be most of the work. One per core there is in any case.
     """
 
     def cost(part: Part) -> float:
@@ -155,7 +177,7 @@ def plan_tasks(parts: Iterable[Part], runs: Mapping[str, Run], *, cores: int) ->
 
     waiting = list(parts)
     worthwhile = max(cores, int(sum(map(cost, waiting)) // TASK_TXNS_MIN))
-    return pack(waiting, min(len(waiting), worthwhile, TASKS_PER_CORE * cores), cost)
+    return pack(waiting, min(len(waiting), worthwhile, per_core * cores), cost)
 
 
 def pack(items: Sequence[_Item], count: int, cost: Callable[[_Item], float]) -> list[list[_Item]]:
@@ -169,12 +191,6 @@ def pack(items: Sequence[_Item], count: int, cost: Callable[[_Item], float]) -> 
         heapq.heappush(heap, (load + cost(items[index]), number))
     loads = {number: load for load, number in heap}
     return [bins[number] for number in sorted(range(count), key=lambda number: (-loads[number], number))]
-
-
-def _part_name(number: int, run_ids: Sequence[str]) -> str:
-    """A name that stands for one content: the runs (which hold the model version) and the schema."""
-    content = json.dumps([SCHEMA_VERSION, *run_ids])
-    return f"part-{number:05d}-{blake2b(content.encode(), digest_size=DIGEST_BYTES).hexdigest()}"
 
 
 # ---- a study with its runs ---------------------------------------------------------------------------
