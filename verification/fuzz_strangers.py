@@ -27,7 +27,7 @@ REPLAY_SEEDS = 2
 SEARCHED_ONE_IN = 8
 TOKEN, PORT = "token", 8765
 ORIGIN = f"http://127.0.0.1:{PORT}"
-ROUTES = ("open", "ask", "curve", "watch", "compare", "report", "study")
+ROUTES = ("open", "ask", "curve", "compare")
 ANSWERS = (200, 413, 422)
 NASTY = (
     "null", "true", "[]", "{}", "[[]]", '""', "-1", "0", "1e999", "-1e999", "NaN", "1.5", "9223372036854775808",

@@ -101,27 +101,26 @@ def test_schema_prints_the_page(run):
     assert (0, reference_csv(), "") == run("schema", "--csv")
 
 
-def test_schema_prints_plain_lines_where_there_is_no_terminal(run):
+def test_schema_prints_a_key_its_meaning_and_what_it_may_hold(run):
     code, out, err = run("schema", "max_parallel")
 
     assert (0, "") == (code, err)
     assert (
-        "# [storage]\nstorage.max_parallel\ta whole number from 1 to 10000\t4\t"
-        "Requests one txn sends at once when it reads or writes several objects.\n"
+        "# [storage]\nstorage.max_parallel\n"
+        "    Requests one txn sends at once when it reads or writes several objects.\n"
+        "    a whole number from 1 to 10000; default: 4\n\n"
     ) == out
 
 
 def test_schema_finds_a_key_of_a_source_where_transaction_gives_it(run):
-    line = "source.<name>.retry\ta whole number from 0 to 10000000\t4; 10 with protocol spec or merge"
-
-    assert line in run("schema", "transaction.retry")[1]
+    assert "source.<name>.retry\n    Retries after a refused attempt.\n" in run("schema", "transaction.retry")[1]
 
 
 def test_schema_prints_every_section(run):
     out = run("schema")[1]
 
     assert 20 == out.count("\n# ") + 1
-    assert "catalog.service.workers\t" in out
+    assert "catalog.service.workers\n" in out
 
 
 def test_schema_of_a_key_that_does_not_exist_names_the_nearest(run):

@@ -205,6 +205,13 @@ class Check(ABC):
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return self.json_schema()
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe what is allowed as a JSON schema."""
+        return {"type": "string", "minLength": 1}
+
 
 @dataclass(frozen=True, slots=True)
 class Number(Check):
@@ -250,6 +257,14 @@ class Number(Check):
             raise refusal(f"must be {self.describe()}.")
         return number
 
+    def json_schema(self) -> dict[str, Any]:
+        number: dict[str, Any] = {"type": "number"}
+        if self.low is not None:
+            number["minimum" if self.is_low_allowed else "exclusiveMinimum"] = self.low
+        if self.high is not None:
+            number["maximum"] = self.high
+        return {"anyOf": [number, {"type": "string"}]} if self.unit == MILLISECONDS else number
+
     def _from_text(self, text: str) -> float:
         milliseconds = parse_duration_ms(text)
         if milliseconds is None:
@@ -266,6 +281,9 @@ class Whole(Check):
 
     def describe(self) -> str:
         return f"a whole number from {self.low} to {self.high}"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.low, "maximum": self.high}
 
     def check(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:

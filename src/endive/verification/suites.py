@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Final
 
 import endive
-from endive.config.reading.former_names import SUITES as FORMER_SUITES
-from endive.config.reading.former_names import present
 from endive.errors import ConfigError
 from endive.verification.suite import Options, Outcome, UnavailableError, skipped
 
@@ -68,7 +66,6 @@ def suites_here() -> list[Suite]:
 
 def find_suite(name: str) -> Suite:
     """The suite, or what there is instead."""
-    name = present(f"suite '{name}'", name, FORMER_SUITES)
     if name not in NAMES:
         raise ConfigError(f"no suite is called {name!r}. Choose one of: {', '.join(NAMES)}; or none, to run all.")
     here = {suite.name: suite for suite in suites_here()}

@@ -6,19 +6,29 @@ The rules of a configuration are ``endive.config``'s.
 from __future__ import annotations
 
 import json
-import sys
+import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from endive.cli.console import EXIT_ERROR, EndiveGroup, print_error, stdout
-from endive.config import load_simulation_config, nearest_key
+from endive.cli.console import EXIT_ERROR, EndiveGroup, print_error
+from endive.config import (
+    apply_overrides,
+    configuration_file,
+    load_simulation_config,
+    nearest_key,
+    parse_overrides,
+    read_toml,
+)
+from endive.config.json_schema import json_schema
 from endive.config.key_page import reference_markdown
 from endive.config.key_reference import ReferenceSection, reference, reference_csv
+from endive.config.reading.durations import with_durations
+from endive.config.reading.upgrade import upgrade as upgrade_document
+from endive.config.toml_text import toml_text
 from endive.errors import ConfigError
 
 app = typer.Typer(
@@ -28,6 +38,7 @@ app = typer.Typer(
 )
 
 KEY_COLUMNS = 4  # key, allowed, default, meaning
+WIDTH = 100
 
 Overrides = Annotated[
     list[str] | None,
@@ -71,13 +82,32 @@ def show(
 ) -> None:
     """Print a configuration with every default filled in, as a file that means the same.
 
-    Keys that nothing reads in this combination are left out.
+    Keys without effect in this combination are left out; durations stay as they were written.
     """
     config = load_simulation_config(file, overrides or ())
     if as_json:
         typer.echo(json.dumps(config.to_dict(), indent=2))
+        return
+    written = apply_overrides(read_toml(configuration_file(file)), parse_overrides(overrides or ()))
+    plain = with_durations(config.to_dict(), written)
+    typer.echo(f"# hash {config.config_hash()}\n{toml_text(plain)}", nl=False)
+
+
+@app.command()
+def upgrade(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Configuration file (TOML).")],
+    writes: Annotated[bool, typer.Option("--write", help="Replace the file; its comments are lost.")] = False,
+) -> None:
+    """Rewrite a configuration in the present spelling: the documents' names of keys become today's.
+
+    Prints the result unless --write is given. It means what the file meant; the hash shows it.
+    """
+    text = toml_text(upgrade_document(read_toml(file), source=str(file)))
+    if writes:
+        file.write_text(text, encoding="utf-8")
+        typer.echo(f"{file}: rewritten")
     else:
-        typer.echo(f"# hash {config.config_hash()}\n{config.to_toml()}", nl=False)
+        typer.echo(text, nl=False)
 
 
 @app.command()
@@ -87,11 +117,14 @@ def schema(
     ] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the reference as a page.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every key as a row of comma-separated values.")] = False,
+    as_json_schema: Annotated[
+        bool, typer.Option("--json-schema", help="Print a JSON schema, with which editors complete and check keys.")
+    ] = False,
 ) -> None:
-    """List every key: what it may hold, its default, what it means.
-
-    On a terminal as tables, else as plain lines of key, allowed values, default and meaning.
-    """
+    """List every key: its meaning, what it may hold, its default, and when it has an effect."""
+    if as_json_schema:
+        typer.echo(json.dumps(json_schema(), indent=1))
+        return
     if as_markdown or as_csv:
         typer.echo(reference_markdown() if as_markdown else reference_csv(), nl=False)
         return
@@ -103,7 +136,7 @@ def schema(
         guess = nearest_key(key or "")
         raise ConfigError(f"No key contains '{key}'." + (f" Did you mean '{guess}'?" if guess else ""))
     for section in sections:
-        _print_section(section)
+        typer.echo("\n".join(_lines(section)))
 
 
 def _matching(section: ReferenceSection, key: str) -> ReferenceSection:
@@ -111,25 +144,20 @@ def _matching(section: ReferenceSection, key: str) -> ReferenceSection:
     return replace(section, rows=tuple(row for row in section.rows if key in row[0] or of_source in row[0]))
 
 
-def _print_section(section: ReferenceSection) -> None:
-    if not sys.stdout.isatty():
-        typer.echo(f"# {section.title}")
-        for row in section.rows:
-            typer.echo("\t".join(_bare(cell) for cell in row))
-        return
-
-    is_keys = len(section.columns) == KEY_COLUMNS
-    table = Table(title=Text(section.title, style="bold"), title_justify="left", show_header=not is_keys)
-    for index, column in enumerate(section.columns[:2] if is_keys else section.columns):
-        table.add_column(column, style="cyan" if index == 0 else None, no_wrap=index == 0)
+def _lines(section: ReferenceSection) -> Iterator[str]:
+    """A section as lines of at most a hundred characters: a key, then what there is to say of it."""
+    yield f"# {section.title}"
     for row in section.rows:
-        cells = [Text(_bare(cell)) for cell in row]
-        if is_keys:
-            key, allowed, default, meaning = cells
-            limits = Text.assemble("\n", allowed, "; default: ", default, style="dim") if allowed else ""
-            cells = [key, Text.assemble(meaning, limits)]
-        table.add_row(*cells)
-    stdout().print(table)
+        name, *rest = (_bare(cell) for cell in row)
+        yield name
+        if len(section.columns) == KEY_COLUMNS:
+            allowed, default, meaning = rest
+            rest = [meaning, f"{allowed}; default: {default}" if allowed else ""]
+        else:
+            rest = [", ".join(f"{column}: {cell}" for column, cell in zip(section.columns[1:], rest, strict=True))]
+        for text in rest:
+            yield from textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    yield ""
 
 
 def _bare(cell: str) -> str:

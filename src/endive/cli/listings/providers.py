@@ -13,7 +13,6 @@ from rich.markup import escape
 from endive.cli.console import print_json, stdout
 from endive.cli.options import AsJson
 from endive.cli.tables import ms, new_table, number
-from endive.config.reading.former_names import VALUES, present
 from endive.vocabulary import ASSUMED, PUBLISHED
 
 if TYPE_CHECKING:
@@ -35,15 +34,14 @@ def providers(
     """List the storage providers, or show every figure of one, how well it is known and where it comes from."""
     from endive.storage import list_profiles, load_profile
 
-    figures = present(f"vintage '{vintage}'", vintage, VALUES["storage", "vintage"])
     if name is not None:
-        profile = load_profile(name, figures)
+        profile = load_profile(name, vintage)
         if as_json:
             print_json(profile_dict(profile))
         else:
             _print_one(profile)
         return
-    profiles = [load_profile(each, figures) for each in list_profiles(figures)]
+    profiles = [load_profile(each, vintage) for each in list_profiles(vintage)]
     if as_json:
         print_json({profile.name: profile_dict(profile) for profile in profiles})
     else:

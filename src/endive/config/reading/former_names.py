@@ -1,24 +1,18 @@
-"""Which name became which: keys and values of a configuration, studies, suites of ``endive verify``.
+"""The documents' names of keys, and the present ones: the one table of renames.
 
-Other spellings of a key are accepted as they are (``spellings`` maps them); whoever meets a changed value takes the
-present one and warns with ``ConfigNote``, which the command line prints as a note.
+``endive.config.reading.spellings`` applies it.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 TRANSACTION: Final = "transaction"
 INTER_ARRIVAL: Final = "inter_arrival"
 READ_WRITE: Final = ("read", "write")
 
-VALUES: Final[Mapping[tuple[str, str], Mapping[str, str]]] = MappingProxyType(
-    {("storage", "vintage"): {"seeds": "original"}, ("catalog", "append_preset"): {"seed004": "append_design"}}
-)
 REPLACED: Final = MappingProxyType(
     {
         "append_rate": "source.<name>.arrivals.per_s of the source that appends, with arrivals.kind = 'poisson'",
@@ -41,8 +35,6 @@ UNITS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 )
 UNITS_OF_RUNTIME: Final = MappingProxyType({"mean": "mean_ms", "min": "min_ms"})
 UNITS_OF_LATENCY: Final = MappingProxyType({"mean": "mean_ms", "stddev": "stddev_ms"})
-SUITES: Final = MappingProxyType({"seeds": "claims"})
-_STUDY_FOLDERS: Final = MappingProxyType({"appendix": "original"})
 
 
 # Keys of [storage] -> the requests they speak of. Of two that speak of one request the earlier wins: T_PUT goes before
@@ -81,35 +73,6 @@ DEFAULT_GAP_MS: Final = 1000.0
 
 class ConfigNote(UserWarning):
     """A remark on a configuration that is valid: a key without effect, a name that has changed."""
-
-
-def translate_values(document: dict[str, Any]) -> None:
-    """Put present values in the place of former ones."""
-    for (section, key), names in VALUES.items():
-        table = document.get(section)
-        value = table.get(key) if isinstance(table, dict) else None
-        if isinstance(table, dict) and isinstance(value, str) and value in names:
-            table[key] = present(f"{section}.{key} = '{value}'", value, names)
-
-
-def present_path(path: Path) -> Path:
-    """Where a shipped study lies now, if its folder was renamed and nothing lies at the former place."""
-    folder = _STUDY_FOLDERS.get(path.parent.name)
-    if folder is None or path.exists():
-        return path
-    moved = path.parent.with_name(folder) / path.name
-    if not moved.is_file():
-        return path
-    warnings.warn(f"{path} is now {moved}; use that.", ConfigNote, stacklevel=3)
-    return moved
-
-
-def present(what: str, name: str, names: Mapping[str, str]) -> str:
-    """The present name; a warning if it is another."""
-    if name not in names:
-        return name
-    warnings.warn(f"{what} is now called '{names[name]}'; use that.", ConfigNote, stacklevel=3)
-    return names[name]
 
 
 def former_spellings(source_keys: Iterable[str]) -> Iterator[tuple[str, str]]:

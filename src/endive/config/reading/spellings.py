@@ -25,7 +25,6 @@ from endive.config.reading.former_names import (
     UNITS,
     UNITS_OF_LATENCY,
     UNITS_OF_RUNTIME,
-    translate_values,
 )
 from endive.config.reading.overrides import plain_copy
 from endive.config.reading.recipe import expand_recipes
@@ -58,7 +57,6 @@ KINDS_OF_TABLES: Final = {
 def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
     """A document in the present spelling, and what is wrong with the spellings it was written in."""
     document = Spelt(plain_copy(mapping))
-    translate_values(document)
     problems = expand_recipes(document)
     problems += _spell_aliases(document)
     problems += _spell_latencies(document)
@@ -69,6 +67,15 @@ def spell(mapping: Mapping[str, Any]) -> tuple[Spelt, list[Problem]]:
     problems += _state_model(document, is_documents_spelling(mapping))
     _state_delta(document)
     return document, problems
+
+
+def respell(document: Spelt) -> None:
+    """Put the present names in the place of the documents', and nothing else; the document is valid."""
+    _spell_aliases(document)
+    _spell_latencies(document)
+    if document.get(SOURCE) == [{"name": DEFAULT_SOURCE}]:
+        _spell_gaps(document, document[TRANSACTION].pop(INTER_ARRIVAL))
+    _spell_units(document)
 
 
 def _spell_aliases(document: Spelt) -> list[Problem]:

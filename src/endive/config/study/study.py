@@ -210,10 +210,9 @@ def load_study(
 
     ``slo`` stands in for the study's own objective, ``seed_count`` seeds that begin with its first one for its own.
     """
-    from endive.config.reading.former_names import present_path
     from endive.config.study.study_file import read_study
 
-    study = read_study(present_path(Path(path)), overrides)
+    study = read_study(Path(path), overrides)
     if slo is not None:
         study = replace(study, base=apply_overrides(study.base, {"slo.objective": slo}))
     if seed_count is None:
