@@ -11,7 +11,7 @@ from endive.answers import warnings
 from endive.answers.cases import assess, unset_inputs
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
-from endive.answers.warnings import REGISTRY, Warned, collect, few_runs
+from endive.answers.warnings import REGISTRY, Warned, collect, few_runs, reference_page
 from endive.config import parse_config
 from endive.config.slo import names_of, objective_of
 from endive.objectives import parse_objective
@@ -179,3 +179,9 @@ def test_run_and_json_have_the_same_warnings(replicator):
 
     assert [warned.code for warned in answer.warnings] == [warned["code"] for warned in document["warnings"]]
     assert answer.judgement()["warnings"] == [warned.line for warned in answer.warnings]
+
+
+def test_the_reference_page_is_generated_from_the_registry():
+    page = Path(__file__).parents[2] / "docs" / "reference" / "warnings.md"
+
+    assert reference_page() == page.read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ statistics, W2xx about inputs that are not set, W3xx about assumed values, W4xx 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -69,7 +70,7 @@ REGISTRY: Final[Mapping[str, Entry]] = {
         Entry("W301", "assumed_figures", "Part of the commit latency rests on assumed values.", "storage.provider"),
         Entry("W302", "borrowed_latency", "A catalog's latency is that of another product.", "catalog.latency"),
         Entry("W303", "log_replay", "The time to read Delta's log was measured on one machine.", "delta.log_replay_ms"),
-        Entry("W401", "hypothetical_catalog", "An option that no release or service has.", "the option"),
+        Entry("W401", "hypothetical_catalog", "An option that no release or service has.", "none"),
         Entry("W402", "missing_log_store", "Delta Spark has no LogStore that creates files on S3.", "catalog.type"),
         Entry("W403", "one_driver", "The lock of one driver protects one driver only.", "catalog.type"),
         Entry("W404", "refused_isolation", "Open-source Delta Spark refuses this isolation level.", "source.isolation"),
@@ -143,6 +144,30 @@ def from_texts(config: SimulationConfig) -> tuple[tuple[str, str], ...]:
     """Return what a configuration leaves unset or assumes, whatever its runs show: name and sentence of each."""
     found = [*_of_unset(config), *_of_configuration(config)]
     return tuple((REGISTRY[each.code].name, each.sentence) for each in found)
+
+
+def reference_page() -> str:
+    """Return the reference page of all warnings, as Markdown."""
+    kinds = {
+        "W1": "Statistics",
+        "W2": "Inputs that are not set",
+        "W3": "Assumed values",
+        "W4": "Options that are not available",
+    }
+    lines = [
+        "# Warnings",
+        "",
+        "A warning has a code, one sentence, its effect on the answer, and the key that resolves it. Answers show the "
+        "three that matter most, `--details` shows all. Inputs that are not set (W2xx) are simulated at both ends: if "
+        "that turns the verdict, the answer shows every case; if it changes nothing, there is no warning.",
+        "",
+        "This page is written by `python -m endive.answers.warnings`.",
+    ]
+    for prefix, title in kinds.items():
+        lines += ["", f"## {title}", "", "| code | meaning | resolve it with |", "|---|---|---|"]
+        own = [entry for entry in REGISTRY.values() if entry.code.startswith(prefix)]
+        lines += [f"| {entry.code} | {entry.meaning} | `{entry.remedy}` |" for entry in own]
+    return "\n".join(lines) + "\n"
 
 
 # --- W1xx: statistics ---------------------------------------------------------------------------------
@@ -389,3 +414,7 @@ def _of_configuration(config: SimulationConfig) -> list[Warned]:
 
 def _is_delta_spark(config: SimulationConfig) -> bool:
     return config.table.format == "delta" and config.delta.client == "spark"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference_page())

@@ -28,6 +28,7 @@ from endive.explore.page_question import Question, problems_by_key, read_questio
 from endive.explore.starting_points import Starts
 from endive.intake import parse_json
 from endive.objectives import duration_text
+from endive.render.html import STYLE
 from endive.report.charts.chart import CONFIG
 from endive.report.charts.chart_script import bundle
 
@@ -81,7 +82,8 @@ async def _asset(request: Request) -> Response:
     path = next((path for path in PAGE.iterdir() if path.suffix in MEDIA and path.name == name), None)
     if path is None:
         return PlainTextResponse("Not here.", status_code=404)
-    return Response(path.read_bytes(), media_type=MEDIA[path.suffix])
+    content = path.read_bytes() + (STYLE.encode() if path.suffix == ".css" else b"")
+    return Response(content, media_type=MEDIA[path.suffix])
 
 
 @lru_cache(maxsize=1)

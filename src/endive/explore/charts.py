@@ -69,7 +69,8 @@ def _layers(mark: XMark) -> list[Spec]:
 def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, Any]:
     """The charts and the answer in words."""
     made = {chart.id: chart for chart in section.charts}
-    charts = [made[name] for name in ORDER if name in made]
+    first = next((chart.id for chart in section.charts if chart.id in ORDER), "")  # the objective's metric
+    charts = [made[name] for name in dict.fromkeys((first, *ORDER)) if name in made]
     return {
         "charts": [
             chart_event(with_marks(chart, marks) if chart.id in ALONG else chart, section.material) for chart in charts

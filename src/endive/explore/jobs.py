@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from endive.answers.cases import assess
 from endive.answers.compare import compare_configs, difference_words
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
@@ -51,7 +52,7 @@ def refine(base: Base, is_cancelled: IsCancelled) -> Events:
     while wants_more(_samples(base.config, replicator, seeds), base.config, objective_of(base.config)):
         yield _answer(base, replicator, float("inf"), seeds, "refined")
         seeds *= 2
-    yield _answer(base, replicator, float("inf"), seeds, "done")
+    yield _answer(base, replicator, float("inf"), seeds, "done", with_cases=True)
 
 
 def _samples(config: SimulationConfig, replicator: Replicator, seeds: int) -> list[Sample]:
@@ -59,11 +60,16 @@ def _samples(config: SimulationConfig, replicator: Replicator, seeds: int) -> li
     return replicator.samples(config, range(begin, begin + seeds))
 
 
-def _answer(base: Base, replicator: Replicator, txns: float, seeds: int, stage: str) -> Event:
+def _answer(
+    base: Base, replicator: Replicator, txns: float, seeds: int, stage: str, *, with_cases: bool = False
+) -> Event:
     config = base.config
     short, share = shorten(config, txns)
     samples = _samples(short, replicator, seeds)
-    answer = RunAnswer(short, tuple(samples), objective_of(short), config.experiment.label or "run", base.notes)
+    objective = objective_of(short)
+    assessment = assess(short, objective, samples, replicator if with_cases else None)
+    name = config.experiment.label or "run"
+    answer = RunAnswer(short, tuple(samples), objective, name, base.notes, assessment)
     return answer_event(answer, stage=stage, share=share)
 
 

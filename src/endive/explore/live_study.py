@@ -17,7 +17,7 @@ from endive.answers.estimates import estimate_of, judge_samples, pooled_figures
 from endive.answers.sample import Sample
 from endive.config import SimulationConfig
 from endive.config.slo import names_of, objective_of
-from endive.objectives import DEFAULT_OBJECTIVE, FIELDS, Subject, field_at
+from endive.objectives import DEFAULT_OBJECTIVE, FIELDS, Estimate, Subject, field_at
 from endive.objectives.names import ALL, KIND, SOURCE
 from endive.report.price import prices_of
 from endive.report.reading import Row, Study
@@ -116,6 +116,8 @@ def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
         found_field = field_at(field_name)
         assert found_field is not None
         estimate = estimate_of(samples, Subject(scope, name, found_field))
+        if found_field.path[0] == "freshness_ms" and _is_never_visible(samples, scope, name):
+            estimate = Estimate(None)  # its age would be the length of the simulation
         high = None if estimate.high == float("inf") else estimate.high
         row |= {
             column: estimate.value,
@@ -123,6 +125,11 @@ def _figures(samples: Sequence[Sample], scope: str, name: str) -> Row:
             f"{column}_ci95_high": high,
         }
     return row
+
+
+def _is_never_visible(samples: Sequence[Sample], scope: str, name: str) -> bool:
+    data = pooled_figures(samples, scope, name)["data"]
+    return bool(data["batches"]) and not data["visible"]
 
 
 def _phases(figures: Mapping[str, Any]) -> list[Row]:

@@ -31,10 +31,11 @@ STYLE: Final = """
 """
 
 
-def answer_html(answer: Answer, *, with_style: bool = False) -> str:
+def answer_html(answer: Answer, *, with_style: bool = False, with_headline: bool = True) -> str:
     """Return an answer as one element; with its style where the page has none of ours."""
     style = f"<style>{STYLE}</style>" if with_style else ""
-    return f'{style}<div class="answer-body">{"".join(_parts(answer))}</div>'
+    head = f'<p class="answer-headline {answer.tone}">{escape(answer.headline)}</p>' if with_headline else ""
+    return f'{style}<div class="answer-body">{head}{"".join(_parts(answer))}</div>'
 
 
 def answer_page(answer: Answer, title: str) -> str:
@@ -49,7 +50,6 @@ def answer_page(answer: Answer, title: str) -> str:
 
 
 def _parts(answer: Answer) -> Iterable[str]:
-    yield f'<p class="answer-headline {answer.tone}">{escape(answer.headline)}</p>'
     why = [Fact("why", answer.why)] if answer.why else []
     if why and answer.is_why_first:
         yield facts_html(why)
