@@ -70,8 +70,11 @@ def better_known(pins: list[Pin], advisories: list[Advisory], database: Path) ->
             versions = next((versions for ids, versions in published if each.id in ids), None)
             if versions is None:
                 lines.append(f"{each.id} of {pin.name} is not in the database")
-            elif not any(each.affected.contains(version) for version in versions):
-                lines.append(f"{each.id} of {pin.name} names none of the versions that are concerned: {each.affected}")
+            else:
+                ranges = [other.affected for other in advisories if (other.package, other.id) == (pin.name, each.id)]
+                missed = sorted(v for v in versions if not any(known.contains(v) for known in ranges))
+                if missed:
+                    lines.append(f"{each.id} of {pin.name} also concerns {missed[0]}, which {each.affected} leaves out")
         lines += [
             f"{pin.name} {pin.version} is concerned by {ids[0]}, which the list lacks"
             for ids, versions in published
@@ -111,7 +114,7 @@ def main() -> int:
         print(line)
     known_until = tomllib.loads(FILE.read_text(encoding="utf-8"))["known_until"]
     told = f"{len(lines)} to look at" if lines else "none is concerned"
-    print(f"{len(pins)} pins held against {len(advisories)} advisories, known until {known_until}: {told}.")
+    print(f"{len(pins)} pins compared with {len(advisories)} advisories, known until {known_until}: {told}.")
     return 1 if lines else 0
 
 
