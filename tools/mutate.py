@@ -3,6 +3,9 @@
 Each mistake of ``tools.mutations`` is planted in a copy of the repository, and the tests that it names are run there:
 they have to fail. A word chooses the mistakes whose name or file holds it. Part of ``make soak``. All of them take an
 hour, for a mistake in a rule makes the engine be compiled anew where its test needs that.
+
+``--random COUNT --seed S`` plants mistakes that nobody chose (``tools.random_mutations``): one that is missed is
+without effect, or a test is missing.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from tools.mutations import MUTATIONS, Mutation
+from tools.random_mutations import draw_mutations
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 COPIED: Final = (
@@ -85,8 +89,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="part of a name or a file")
     parser.add_argument("--minutes", type=float, help="as many as there is time for, in another order each day")
+    parser.add_argument(
+        "--random", type=int, metavar="COUNT", help="so many drawn at random instead of the listed ones"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the random ones")
     options = parser.parse_args()
-    mutations = chosen(options.words)
+    mutations = chosen(options.words) if options.random is None else draw_mutations(ROOT, options.seed, options.random)
     if options.minutes is not None:
         random.Random(time.strftime("%Y-%m-%d")).shuffle(mutations)
     end_s = time.monotonic() + 60.0 * options.minutes if options.minutes is not None else float("inf")

@@ -41,3 +41,14 @@ def test_weights_are_those_of_the_draws() -> None:
     assert shares == pytest.approx(CountDistribution(**law).weights(10), abs=2e-4)
     assert (0.25, 0.25, 0.5) == CountDistribution(distribution="uniform", count_min=1, count_max=4).weights(3)
     assert (0.0, 1.0, 0.0) == CountDistribution(distribution="fixed", value=2).weights(3)
+
+
+def test_weights_of_counts_that_begin_above_one_are_those_of_the_draws():
+    """Whatever rounds to less than the least number counts as the least."""
+    law = CountDistribution(distribution="exponential", mean=2.0, count_min=3, count_max=6)
+    beyond = [math.exp(-(number + 0.5) / 2.0) for number in (3, 4, 5)]
+    expected = (0.0, 0.0, 1.0 - beyond[0], beyond[0] - beyond[1], beyond[1] - beyond[2], beyond[2])
+
+    assert expected == pytest.approx(law.weights(6))
+    drawn = counts(distribution="exponential", mean=2.0, count_min=3, count_max=6)
+    assert [drawn[number] / 10_000 for number in (3, 4, 5, 6)] == pytest.approx(expected[2:], abs=1e-3)

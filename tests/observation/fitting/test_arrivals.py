@@ -1,9 +1,11 @@
 """The law of a writer's submissions is found again in times drawn from it."""
 
+import math
+
 import numpy as np
 import pytest
 
-from endive.observation.fitting.arrivals import begins_us, fit_arrivals
+from endive.observation.fitting.arrivals import begins_us, exponential_distance, fit_arrivals
 from endive.observation.history import Commit
 
 
@@ -106,3 +108,11 @@ def test_a_snapshot_is_stamped_a_quarter_of_an_attempt_before_the_end_and_before
 
     # 200 - 50, 900 - 50 - 2 * 32 and 900 - 50 - 4 * 32 before the stamp, in the order of the commits
     assert [850_000, 4_214_000, 378_000] == begins_us(commits)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "expected"),
+    [([100.0] * 3, 1.0 - math.exp(-1.0)), ([1.0] * 3, math.exp(-0.01)), ([300.0], 1.0 - math.exp(-3.0))],
+)
+def test_the_distance_from_the_exponential_law_is_the_larger_of_the_one_above_and_the_one_below(gaps, expected):
+    assert expected == pytest.approx(exponential_distance(gaps, 100.0))
