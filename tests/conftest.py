@@ -20,8 +20,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # One process has the Spark session and the analysis of the tests' dataset: to make them takes longer than most tests.
 ON_ONE_SESSION = (
     "tests/pipeline/analysis/",
-    "tests/pipeline/dataset/test_iceberg_table.py",
-    "tests/pipeline/sweep/test_datasource.py",
+    "tests/pipeline/dataset/test_previous_format.py",
+    "tests/pipeline/sweep/test_simulate.py",
     "tests/pipeline/sweep/test_sweep_on_spark.py",
     "tests/pipeline/spark/test_table_history.py",
     "tests/pipeline/spark/test_spark_connect.py",

@@ -8,12 +8,16 @@ import signal
 import stat
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pyspark import SparkContext
 
+from endive.cli.console import Terminated, _answer_signals
 from endive.errors import ConfigError, EngineError
-from endive.pipeline.spark import java, session
+from endive.pipeline.spark import java, scratch, session
 from endive.pipeline.spark.session import parse_conf, session_on_demand, signals_deferred
+from endive.results.writer import hold_folder
 
 
 def test_a_request_to_end_waits_until_the_session_is_there():
@@ -114,6 +118,32 @@ def test_what_spark_said_is_kept_in_a_new_file_that_nobody_else_reads(monkeypatc
     assert 2 == len(logs)
     assert {0o600} == {stat.S_IMODE(log.stat().st_mode) for log in logs}
     assert {"no java"} == {log.read_text() for log in logs}
+
+
+def test_what_killed_commands_left_is_removed_and_what_living_ones_use_is_not(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for name in ("endive-spark-dead", "endive-spark-alive", "somebody-else"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "blockmgr").write_bytes(b"x")
+        os.utime(tmp_path / name, (0, 0))
+
+    with hold_folder(tmp_path / "endive-spark-alive"), scratch.scratch_folder() as folder:
+        assert {"endive-spark-alive", "somebody-else", folder.name} == {path.name for path in tmp_path.iterdir()}
+
+    assert {"endive-spark-alive", "somebody-else"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_hang_up_that_ends_the_jvm_first_still_ends_the_command_as_one(monkeypatch, tmp_path):
+    """The signal goes to the whole group; the driver may hear of the lost JVM before it hears the signal itself."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process = SimpleNamespace(poll=lambda: 128 + signal.SIGHUP)
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=process))
+    monkeypatch.setattr(session.time, "sleep", lambda _: os.kill(os.getpid(), signal.SIGHUP))
+
+    with pytest.raises(Terminated) as ended, _answer_signals(), session_on_demand("x"):
+        raise EngineError("Spark failed: the JVM is gone.")
+
+    assert 128 + signal.SIGHUP == ended.value.exit_code
 
 
 def test_only_the_session_itself_asks_for_what_spark_connect_has_not():

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from endive.errors import ConfigError, OutputError
 from endive.pipeline.dataset.files import Place, place_of
@@ -55,9 +56,12 @@ class DatasetTable:
         elif chosen is not None:
             place, study = chosen
             for batch in read_object(place_of(place), study, _TXN_SCHEMA):
-                txns = pa.Table.from_batches([batch])
-                joined = txns.join(self.runs, keys=["study", "run_id"], join_type="inner", use_threads=False)
-                yield from joined.select(self.schema.names).cast(self.schema).to_batches()
+                runs = self.runs.filter(pc.equal(self.runs["study"], study))
+                places = pc.index_in(batch["run_id"], runs["run_id"].combine_chunks())
+                txns = pa.Table.from_batches([batch]).filter(pc.is_valid(places))
+                about = runs.drop_columns(["study", "run_id"]).take(places.drop_null())
+                columns = [about[name] if name in about.column_names else txns[name] for name in self.schema.names]
+                yield from pa.table(columns, schema=self.schema).to_batches()
 
 
 def read_runs(root: Place) -> pa.Table:

@@ -11,8 +11,8 @@ import re
 import signal
 import socketserver
 import sys
-import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from endive.pipeline.spark.class_archive import SWITCH, ClassArchive
 from endive.pipeline.spark.java import JAVA_HOME, provide_java
 from endive.pipeline.spark.jvm_stderr import stderr_into, stderr_without_empty_phrases
 from endive.pipeline.spark.masters import CONNECT, STANDALONE, check_answer, check_reachable, local_cores, with_retries
+from endive.pipeline.spark.scratch import keep_log, scratch_folder
 from endive.pipeline.spark.spark_home import home_without_zip
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ WORKER_DAEMON: Final = "endive.pipeline.spark.worker_daemon"
 _UNREADABLE: Final = re.compile(r"FAILED_READ_FILE.*?file:/*(/[^\s]+?)\.?(?:\s|$)", re.DOTALL)
 _EMPTY_PHRASE: Final = "An error occurred while calling"  # of the bridge to the JVM, before what it means
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
+_JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _LOG_OPTION: Final = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
+_SIGNALLED: Final = 128  # plus the number of the signal: the code of a JVM that a signal has ended
+_SIGNAL_S: Final = 2.0
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SOURCES: Final = Path(__file__).parents[3]  # what has to be on the workers' path
 
@@ -63,10 +67,8 @@ LOCAL_SETTINGS: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.python.daemon.module": WORKER_DAEMON,  # imports once what all workers need
-    "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_LOG_OPTION}",
+    _JAVA_OPTIONS: f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {_LOG_OPTION}",
 }
-# For jobs of minutes in the driver's own JVM: its second compiler repays itself there, and only there.
-LONG_JOBS: Final = {"spark.driver.extraJavaOptions": f"-XX:+UseParallelGC {_LOG_OPTION}"}
 
 
 def make_session(
@@ -107,6 +109,9 @@ def make_session(
         if master is not None:
             builder = builder.master(with_retries(master))
             options |= LOCAL_SETTINGS if master.startswith("local") else {}
+            if log is not None and master.startswith("local"):
+                options["spark.local.dir"] = str(log.parent)
+                options[_JAVA_OPTIONS] += f" -Djava.io.tmpdir={log.parent}"
             options |= _source_tree()
     for key, value in {**options, **(conf or {})}.items():
         builder = builder.config(key, value)
@@ -114,7 +119,7 @@ def make_session(
         home = nullcontext() if finds_sources or not (master or "").startswith("local") else home_without_zip()
         with home, stderr_without_empty_phrases() if log is None else stderr_into(log):
             if archive is not None and (master or "").startswith("local"):
-                _use_archive(builder, conf or {}, archive)
+                _use_archive(builder, options, conf or {}, archive)
             session: SparkSession = builder.getOrCreate()
     except Exception as error:
         where = master or "the configured master"
@@ -126,16 +131,17 @@ def make_session(
     return session
 
 
-def _use_archive(builder: Any, conf: Mapping[str, str], archive: list[ClassArchive]) -> None:
+def _use_archive(
+    builder: Any, options: Mapping[str, str], conf: Mapping[str, str], archive: list[ClassArchive]
+) -> None:
     """Let the JVM that is about to start use the archive of its classes, or make it."""
     from pyspark import SparkContext
     from pyspark.find_spark_home import _find_spark_home
 
-    java = "spark.driver.extraJavaOptions"
-    is_off = conf.get(SWITCH, "true").lower() == "false" or java in conf or SparkContext._gateway is not None
+    is_off = conf.get(SWITCH, "true").lower() == "false" or _JAVA_OPTIONS in conf or SparkContext._gateway is not None
     found = None if is_off else ClassArchive.find(Path(os.environ[JAVA_HOME]), Path(_find_spark_home()))
     if found is not None:
-        builder.config(java, f"{LOCAL_SETTINGS[java]} {found.options()}")
+        builder.config(_JAVA_OPTIONS, f"{options[_JAVA_OPTIONS]} {found.options()}")
         archive.extend([] if found.is_there else [found])
 
 
@@ -159,38 +165,45 @@ def session_on_demand(
 ) -> Iterator[Callable[[], SparkSession]]:
     """For a command: a session that is made when it is first asked for, and stopped at the end of the block.
 
-    What the JVM says goes into a file, which stays only if Spark is the reason for an end before time.
+    What the JVM says and writes goes into a folder that ends with the block; the log stays if Spark is the reason for
+    an end before time.
     """
-    descriptor, name_of_log = tempfile.mkstemp(prefix="endive-spark-", suffix=".log")  # new, and nobody else's
-    os.close(descriptor)
-    log = Path(name_of_log)
     made: list[SparkSession] = []
     archives: list[ClassArchive] = []
+    with scratch_folder() as scratch:
+        log = scratch / "spark.log"
 
-    def make() -> SparkSession:
-        if not made:
-            with signals_deferred():
-                made.append(
-                    make_session(name, master=master, conf=conf, log=log, finds_sources=False, archive=archives)
-                )
-        return made[0]
+        def make() -> SparkSession:
+            if not made:
+                with signals_deferred():
+                    made.append(
+                        make_session(name, master=master, conf=conf, log=log, finds_sources=False, archive=archives)
+                    )
+            return made[0]
 
-    is_log_wanted = False
-    try:
-        yield make
-    except EngineError as error:
-        is_log_wanted = log.exists() and log.stat().st_size > 0
-        if is_log_wanted:
-            raise EngineError(f"{error} What Spark said is in {log}.") from error
-        raise
-    finally:
-        for session in made:
-            with suppress(Exception):
-                session.stop()
-        for archive in archives:
-            archive.finish()
-        if not is_log_wanted:
-            log.unlink(missing_ok=True)
+        try:
+            yield make
+        except EngineError as error:
+            _await_signal()
+            if log.exists() and log.stat().st_size:
+                raise EngineError(f"{error} What Spark said is in {keep_log(log)}.") from error
+            raise
+        finally:
+            for session in made:
+                with suppress(Exception):
+                    session.stop()
+            for archive in archives:
+                archive.finish()
+
+
+def _await_signal() -> None:
+    """Give a signal that has ended the JVM the time to reach this process, which is in the same group."""
+    from pyspark import SparkContext
+
+    process = getattr(SparkContext._gateway, "proc", None)
+    code = None if process is None else process.poll()
+    if code is not None and code - _SIGNALLED in {int(number) for number in _ENDING}:
+        time.sleep(_SIGNAL_S)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ class RunSpec:
 
 def part_name(specs: Sequence[RunSpec]) -> str:
     """Return a name that stands for one content: the runs, what is kept of them, and who writes."""
-    runs = [[spec.run_id, spec.keeps_transactions, spec.point] for spec in specs]
+    runs = [[spec.run_id or [spec.config, spec.seed], spec.keeps_transactions, spec.point] for spec in specs]
     text = json.dumps([WRITER_VERSION, SCHEMA_VERSION, MODEL_VERSION, runs])
     return f"part-{blake2b(text.encode(), digest_size=12).hexdigest()}"
 

@@ -76,10 +76,14 @@ def simulate(runs: DataFrame, *, detail: str = "runs", engine: str = "auto", out
 
 
 def run_tasks(runs: DataFrame, task: SimulateTask) -> DataFrame:
-    """Hand the rows of each partition to ``task``."""
+    """Hand the rows of each partition to ``task``.
+
+    Columns travel by their place: PySpark takes a dot in a name for a path into a struct.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
     given = to_arrow_schema(runs.schema) if task.passed else pa.schema([])
+    runs = runs.toDF(*(f"column_{place}" for place in range(len(runs.columns)))) if task.passed else runs
     return runs.mapInArrow(task, from_arrow_schema(pa.schema([*given, *task.result_fields])))
 
 
@@ -127,7 +131,7 @@ class SimulateTask:
         if self.notes is None:
             size = 1 if self.keeps_transactions else _ROWS_MAX
             for batch in batches:
-                whole = pa.Table.from_batches([batch])
+                whole = pa.Table.from_batches([batch]).rename_columns(list(self.passed))
                 for start in range(0, whole.num_rows, size):
                     yield "", whole.slice(start, size)
             return
