@@ -48,7 +48,7 @@ def test_without_a_duration_both_sides_run_as_long_as_the_one_that_needs_more_an
     found = compare_bases(*(base_of({"source": [source]}) for source in sources), seeds=2)
 
     assert ["source.w.arrivals.period_ms"] == [key for key, *_ in found.keys]
-    assert found.notes[-1].startswith("simulation.duration_ms is not given, so a run is 7 d long, about 56 txns")
+    assert found.notes[-2].startswith("simulation.duration_ms is not given, so a run is 7 d long, about 56 txns")
 
 
 def test_common_seeds_make_the_interval_of_a_difference_narrower_than_the_sum_of_both():

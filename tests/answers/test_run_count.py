@@ -111,7 +111,7 @@ def test_a_nightly_source_gets_so_many_days_that_its_objective_can_be_told():
 
     assert 60 * 24 == hours
     assert "simulation.duration_ms is not given, so a run is 60 d long, about 60 txns: in less, writers has" in note
-    assert note.endswith("say what is kept with table.snapshots_kept_max.")
+    assert note.endswith("Give it to choose yourself.")
 
 
 def test_a_job_that_commits_ten_times_arrives_as_seldom_as_one_that_commits_once():

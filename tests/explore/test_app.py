@@ -51,7 +51,9 @@ def test_an_answer_is_the_one_the_command_line_gives(client, experiments, monkey
     with Replicator(processes=1) as replicator:
         objective = objective_of(config)
         assessment = assess(config, objective, samples, replicator)
-    found = RunAnswer(config, tuple(samples), objective, "run", assessment=assessment).to_answer("run").to_dict()
+    found = (
+        RunAnswer(config, tuple(samples), objective, "run", assessment=assessment).to_answer("explored.toml").to_dict()
+    )
 
     for part in ("headline", "tables", "facts", "why", "provenance"):
         assert found[part] == last["answer"][part]

@@ -32,7 +32,8 @@ def test_a_start_that_states_no_length_gets_one_that_can_tell_and_the_answer_say
     assert DURATION_MS_MAX == base.config.simulation.duration_ms
     assert base.notes[0].startswith("simulation.duration_ms is not given, so a run is 7 d long, about 7 txns")
     (event,) = first(base, lambda: False)
-    assert f"W108 {base.notes[0]}" == event["warnings"][-1]
+    assert f"W108 {base.notes[1]}" == event["warnings"][-1]
+    assert "7 d" in event["answer"]["provenance"]
 
 
 def test_a_rate_replaces_the_arrivals_whatever_they_were(starts):

@@ -56,19 +56,19 @@ def long_enough(base: Base, slo: str | None = None, longest_ms: float = LENGTHS_
     txns = sum(rates.values()) * chosen
     note = (
         f"simulation.duration_ms is not given, so a run is {duration_text(chosen)} long, about {txns:,.0f} txns: in "
-        f"less, {rarest} has too few to tell. Give it to choose yourself.{_growing(config, chosen)}"
+        f"less, {rarest} has too few to tell. Give it to choose yourself."
     )
-    return replace(base.varied({"simulation.duration_ms": chosen}), notes=(note,))
+    return replace(base.varied({"simulation.duration_ms": chosen}), notes=(note, *_growing(config, chosen)))
 
 
-def _growing(config: SimulationConfig, length_ms: float) -> str:
-    """What a long run does to a table of Iceberg from which nothing expires."""
+def _growing(config: SimulationConfig, length_ms: float) -> tuple[str, ...]:
+    """Return what a long run does to a table of Iceberg from which nothing expires."""
     is_upkept = any(source.operation_types.model_dump().get("expire_snapshots") for source in config.sources)
     if config.table.format == "delta" or config.table.snapshots_kept_max or is_upkept or length_ms < _D:
-        return ""
+        return ()
     return (
-        " Nothing expires snapshots, so metadata grows all the while and commits get slower: say what is kept with "
-        "table.snapshots_kept_max."
+        "Nothing expires snapshots in a run this long, so metadata grows and commits get slower. Set "
+        "table.snapshots_kept_max.",
     )
 
 

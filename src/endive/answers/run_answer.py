@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from endive.answers.answer import UNSURE, Answer
+from endive.answers.answer import UNSURE, Answer, Fact
 from endive.answers.cases import Assessment, Cases, assess
 from endive.answers.estimates import estimate_of, judge_samples, pooled_figures, pooled_window, subject_of
 from endive.answers.format_words import protocol_of
@@ -83,7 +83,7 @@ class RunAnswer:
     @cached_property
     def warnings(self) -> tuple[Warned, ...]:
         """Return everything to know before the answer is trusted, the weightiest first."""
-        return (*self._assessed.warnings, *notes_as_warnings(self.notes))
+        return (*self._assessed.warnings, *notes_as_warnings(self.notes[1:]))
 
     @cached_property
     def why(self) -> list[str]:
@@ -142,7 +142,7 @@ class RunAnswer:
             next="" if self.cases else self._next(file, is_fine),
             warnings=self.warnings,
             provenance=provenance_of(self.config, self.seeds),
-            details=detail_parts(self, total, identity),
+            details=(*detail_parts(self, total, identity), *(Fact("length", note) for note in self.notes[:1])),
         )
 
     @property

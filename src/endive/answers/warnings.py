@@ -54,7 +54,7 @@ REGISTRY: Final[Mapping[str, Entry]] = {
         Entry("W105", "single_seed", "One run shows no spread between runs, so there are no intervals.", "--seeds"),
         Entry("W106", "absent_source", "A source had no transaction in the window.", "simulation.duration_ms"),
         Entry("W107", "few_seeds", "With retries, some runs collapse permanently; few runs can miss that.", "--seeds"),
-        Entry("W108", "chosen_length", "The length of a run was chosen by Endive.", "simulation.duration_ms"),
+        Entry("W108", "growing_metadata", "Nothing expires snapshots in a long run.", "table.snapshots_kept_max"),
         Entry("W201", "unsaid_reading", "What an overwrite reads is not set.", "source.NAME.read"),
         Entry(
             "W202", "unsaid_overlap", "How many data files a source touches is not set.", "source.NAME.touched_files"
@@ -136,7 +136,7 @@ def join_sides(ours: Sequence[Warned], theirs: Sequence[Warned]) -> tuple[Warned
 
 
 def notes_as_warnings(notes: Sequence[str]) -> tuple[Warned, ...]:
-    """Return notes on what was chosen instead of the user, as warnings of little weight."""
+    """Return notes on a run that is long because nothing says how long it is."""
     return tuple(Warned(code="W108", text=note, weight=0.0) for note in notes)
 
 

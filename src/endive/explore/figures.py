@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from endive.answers.run_answer import RunAnswer
+from endive.explore.page_question import FILE
 from endive.objectives.names import ALL
 from endive.render.html import answer_html
 
@@ -13,7 +14,7 @@ def answer_event(answer: RunAnswer, *, stage: str, share: float) -> dict[str, An
     """Return everything the page shows of today's configuration; ``share`` of its duration was simulated."""
     total = answer.figures(ALL, "")
     config = answer.config
-    found = answer.to_answer(answer.name)
+    found = answer.to_answer(FILE)
     return {
         "type": "answer",
         "stage": stage,

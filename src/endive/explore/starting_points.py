@@ -121,12 +121,15 @@ def _order(path: Path) -> tuple[int, str]:
 
 
 PARTITIONS = 10  # of the table of a recipe that has a predicate on them
+TABLES = 40  # of a recipe whose jobs have a table each
 
 
 def _of_recipes() -> Iterator[Start]:
     for name, recipe in recipes().items():
         is_delta = not set(recipe.template["operation_types"]).isdisjoint(KINDS_OF["delta"])
         catalog: dict[str, Any] = {} if is_delta else {"type": "service", "latency_ms": 8.0}
+        if "one_each" in recipe.template.get("tables", {}):
+            catalog["num_tables"] = TABLES
         if recipe.reads_partitions:
             catalog["partitions"] = {"enabled": True, "num_partitions": PARTITIONS}
         document = {

@@ -144,7 +144,7 @@ def advise_on(
             simulations=running.simulations,
             seeds=seeds,
             why=tuple(RunAnswer(base.config, tuple(asked.before), objective, "").why),
-            warnings=(*assessment.warnings, *notes_as_warnings(base.notes)),
+            warnings=(*assessment.warnings, *notes_as_warnings(base.notes[1:])),
             cases=assessment.cases,
         )
 

@@ -84,7 +84,7 @@ def explain_base(base: Base, **asked: Any) -> Explanation:
     """``explain_run`` on a run as long as ``endive run`` takes it, so that both speak of the same txns."""
     longer = long_enough(base)
     explanation = explain_run(longer.config, **asked)
-    return replace(explanation, warnings=(*explanation.warnings, *notes_as_warnings(longer.notes)))
+    return replace(explanation, warnings=(*explanation.warnings, *notes_as_warnings(longer.notes[1:])))
 
 
 def explain_run(
