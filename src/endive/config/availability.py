@@ -58,7 +58,7 @@ OPTIONS: Final = (
         "catalog.service.idempotency_keys",
         True,
         NEEDS,
-        "a REST server that takes Idempotency-Key (client: Iceberg 1.11)",
+        "a REST server that takes Idempotency-Key (client: Iceberg 1.12)",
     ),
     Option("catalog.service.load_answer", "refs", AVAILABLE, "snapshot-loading-mode = refs (Iceberg 1.9)"),
     Option("catalog.service.refusal", "final", AVAILABLE, "a server that answers 400 to a conflict (polaris #5138)"),

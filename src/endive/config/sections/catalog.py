@@ -184,8 +184,8 @@ class ServiceConfig(Table):
     )
     idempotency_keys: Flag = key(
         False,
-        "Whether a commit carries a key by which the server knows it again (REST, Iceberg 1.11): after a "
-        "lost answer it is sent again until one comes back, and no outcome stays unknown.",
+        "Whether a commit carries a key by which the server knows it again, and is sent again after a lost "
+        "answer until one comes back (REST, Iceberg 1.12; 1.11 sends the key but never sends the commit again).",
         None,
         REST,
         {"failures.lost_answer_rate": ON},
