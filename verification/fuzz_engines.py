@@ -7,6 +7,7 @@ engine sends in a minute: such a configuration is counted and left.
     python -m verification.fuzz_engines --configurations 20000
     python -m verification.fuzz_engines --minutes 60 --seed 7
     python -m verification.fuzz_engines --check-bounds            every index of the compiled engine is checked
+    python -m verification.fuzz_engines --interpreted             the compiled engine's source, run by the interpreter
     python -m verification.fuzz_engines --replay out/fuzz-engines/mismatch.toml
 """
 
@@ -34,6 +35,11 @@ from hypothesis.errors import Flaky
 ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
+
+if "--interpreted" in sys.argv:  # before anything is compiled
+    from tests.interpreted import shim
+
+    shim.install()
 
 from tests.properties.delta_strategies import any_configs  # noqa: E402
 
@@ -328,6 +334,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of the first round; else a new one, which is printed")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for what is found")
     parser.add_argument("--check-bounds", action="store_true", help="slower: compiled code checks every index")
+    parser.add_argument("--interpreted", action="store_true", help="slowest: every field and index is checked")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="compare on this configuration only")
     given = parser.parse_args()
     if given.check_bounds:
