@@ -25,7 +25,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r target what; do printf '%-20s %s\n' "$$target" "$$what"; done
 
-demo: $(FOR_RUN) $(JAVA) ## sweep a study on local Spark, analyse it, draw it, and answer in five lines
+demo: $(FOR_RUN) $(JAVA) ## a study on local Spark: a table of answers and a report
 	@$(RUN)endive study experiments/demo.toml --out out/demo
 
 test: $(FOR_TEST) $(JAVA) ## run the tests: unit, properties, golden, integration

@@ -77,3 +77,24 @@ def test_the_example_of_a_command_uses_what_the_command_has():
 def _leaves(group):
     for name, command in group.commands.items():
         yield from _leaves(command) if hasattr(command, "commands") else ((name, command),)
+
+
+def test_a_study_is_sent_to_the_command_that_runs_it(endive, tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text('[study]\nname = "s"\n[axes]\n"source.w.retry" = [1, 2]\n')
+    result = endive("run", study, "--set", "source.w.retry=3")
+
+    assert (2, True) == (result.exit_code, f"Run it with: endive study {study}" in result.stderr)
+
+
+def test_a_missing_package_is_named_with_the_extra_that_installs_it(endive, tmp_path, monkeypatch):
+    def missing(*_):
+        raise ModuleNotFoundError("No module named 'pyiceberg'", name="pyiceberg.catalog")
+
+    monkeypatch.setattr("endive.answers.variation.base_of", missing)
+    config = tmp_path / "a.toml"
+    config.write_text("")
+    result = endive("run", config)
+
+    assert 2 == result.exit_code
+    assert "This needs pyiceberg.catalog. Install it: pip install 'endive[lake]'" in result.stderr

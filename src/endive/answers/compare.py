@@ -52,7 +52,7 @@ class Difference:
 
     @property
     def outcome(self) -> str:
-        """Whether B is surely more or less than A."""
+        """Return whether B is surely more or less than A."""
         low, high = self.difference.low, self.difference.high
         if low is None or high is None:
             return UNSURE
@@ -171,7 +171,7 @@ def _at_end(config: SimulationConfig, code: str, end: End) -> SimulationConfig |
 
 
 def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seeds: int | None = None) -> Comparison:
-    """The same with runs long enough for the side that needs more, unless a side says how long its runs are."""
+    """Return the same with runs long enough for the side that needs more, unless a side says how long its runs are."""
     longest = max((long_enough(side) for side in (a, b)), key=lambda side: side.config.simulation.duration_ms)
     length = {"simulation.duration_ms": longest.config.simulation.duration_ms}
     ours, theirs = (side if not longest.notes or is_stated(side.config) else side.varied(length) for side in (a, b))
@@ -182,7 +182,7 @@ def compare_bases(a: Base, b: Base, *, names: tuple[str, str] = ("A", "B"), seed
 def difference_of(
     ours: Sequence[Sample], theirs: Sequence[Sample], subject: Subject, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """How far the second is from the first, seed by seed."""
+    """Return how far the second is from the first, seed by seed."""
     before, after = (estimate_of(side, subject, confidence) for side in (ours, theirs))
     if before.value is None or after.value is None:
         return Estimate(None)
@@ -208,7 +208,7 @@ def difference_of(
 
 
 def _is_thin(before: Estimate, after: Estimate) -> bool:
-    """Whether too few txns turned out the rarer way for runs to show how far they differ."""
+    """Return whether too few txns turned out the rarer way for runs to show how far they differ."""
     rarer = [(found.txns or 0) * min(found.value or 0.0, 1.0 - (found.value or 0.0)) for found in (before, after)]
     return max(rarer) < EVENTS_ENOUGH
 
@@ -221,7 +221,7 @@ def _bound(found: Estimate, bound: float) -> Estimate:
 
 
 def changed_keys(a: SimulationConfig, b: SimulationConfig) -> list[tuple[str, Any, Any]]:
-    """The keys that differ, dotted, with both values.
+    """Return the keys that differ, dotted, with both values.
 
     Names for people and seeds are left out, and between two table formats the keys that only one of them reads.
     """
@@ -247,7 +247,7 @@ def _flat(document: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def _bill_notes(*sides: tuple[SimulationConfig, Sequence[Sample]]) -> list[str]:
-    """What a month of either load costs, if they differ and both stores state prices."""
+    """Return what a month of either load costs, if they differ and both stores state prices."""
     if sides[0][0].config_hash() == sides[1][0].config_hash():
         return []
     bills = [bill_of(config, samples) for config, samples in sides]
@@ -273,12 +273,12 @@ def _notes(a: SimulationConfig, b: SimulationConfig) -> list[str]:
 
 
 def difference_words(row: Difference) -> str:
-    """A difference and its interval, with signs; shares in percentage points."""
+    """Return a difference and its interval, with signs; shares in percentage points."""
     return signed_estimate(row.subject.field, row.difference)
 
 
 def signed_estimate(field: Field, found: Estimate) -> str:
-    """An estimate that may be negative."""
+    """Return an estimate that may be negative."""
     if found.value is None:
         return NOTHING
     if found.low is None or found.high is None:
@@ -289,7 +289,7 @@ def signed_estimate(field: Field, found: Estimate) -> str:
 
 
 def signed_text(field: Field, value: float, beside: Sequence[float] = ()) -> str:
-    """A figure with its sign."""
+    """Return a figure with its sign."""
     sign = "+" if value > 0 else "-" if value < 0 else ""
     if math.isinf(value):
         return f"{sign}unbounded"

@@ -38,19 +38,19 @@ Path = tuple[str, ...]
 
 
 def subject_of(scope: str, name: str, field_name: str) -> Subject:
-    """A figure of a part of the runs, by its name."""
+    """Return a figure of a part of the runs, by its name."""
     field = field_at(field_name)
     assert field is not None, f"no field {field_name}"
     return Subject(scope, name, field)
 
 
 def judge_samples(objective: Objective, samples: Sequence[Sample], confidence: float = CONFIDENCE) -> Verdict:
-    """The verdict on an objective from these runs of one configuration."""
+    """Return the verdict on an objective from these runs of one configuration."""
     return judge(objective, lambda subject: estimate_of(samples, subject, confidence))
 
 
 def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float = CONFIDENCE) -> Estimate:
-    """One figure of one part of the runs, with its interval."""
+    """Return one figure of one part of the runs, with its interval."""
     parts = [sample.slice(subject.scope, subject.name) for sample in samples]
     path = subject.field.path
     if path[0].endswith("_latency_ms") and path[1] != "mean":
@@ -73,7 +73,7 @@ def estimate_of(samples: Sequence[Sample], subject: Subject, confidence: float =
 
 
 def data_estimate(runs: Sequence[Ages | None], path: Path, confidence: float = CONFIDENCE) -> Estimate:
-    """How late data are, or what became of them; over runs that have any."""
+    """Return how late data are, or what became of them; over runs that have any."""
     ages = [run for run in runs if run is not None and run.total_us]
     if path == ("stale_share",):
         ages = [run for run in ages if run.bound_us is not None]
@@ -103,7 +103,7 @@ def data_estimate(runs: Sequence[Ages | None], path: Path, confidence: float = C
 
 
 def success_estimate(parts: Sequence[Slice], confidence: float = CONFIDENCE) -> Estimate:
-    """The share of committed txns among those that ended; the ones still committing may turn out either way."""
+    """Return the share of committed txns among those that ended; the ones still committing may turn out either way."""
     committed, ended = outcome_counts(parts)
     pending = sum(int(part.tallies[st.COMMITTING, st.TXNS]) for part in parts)
     return share_estimate(committed, ended, pending, confidence)
@@ -131,13 +131,13 @@ def commits_estimate(
 
 
 def pooled_figures(samples: Sequence[Sample], scope: str, name: str) -> dict[str, Any]:
-    """Every figure of a part of the runs, all txns taken together; counts are sums over the runs."""
+    """Return every figure of a part of the runs, all txns taken together; counts are sums over the runs."""
     parts = [sample.slice(scope, name) for sample in samples]
     return figures_of(join_slices(parts), pooled_window([sample.window for sample in samples]))
 
 
 def pooled_window(windows: Sequence[Window]) -> Window:
-    """A window as long as several together."""
+    """Return a window as long as several together."""
     return Window(duration_us=sum(window.length_us for window in windows), warmup_us=0, cooldown_us=0)
 
 
@@ -154,7 +154,7 @@ def _ratio(path: Path, figures: Sequence[dict[str, Any]], windows: Sequence[Wind
 
 
 def _weight(path: Path, figures: dict[str, Any], window: Window) -> float:
-    """What a figure is a mean over."""
+    """Return what a figure is a mean over."""
     if path == _RETRIES:
         return float(figures["txns"]["committed"] + sum(figures["txns"]["aborted"].values()))
     if path[0] in _PER_S:

@@ -20,10 +20,10 @@ def protocol_of(config: SimulationConfig) -> str:
 
 
 def is_delta(protocol: str) -> bool:
-    """Whether a protocol, as ``protocol_of`` names it, is Delta's."""
+    """Return whether a protocol, as ``protocol_of`` names it, is Delta's."""
     return protocol in CLIENTS.values()
 
 
 def phase_name(phase: str, is_delta: bool) -> str:
-    """A phase in words."""
+    """Return a phase in words."""
     return LOG_LISTING if is_delta and phase == "catalog_read" else phase.replace("_", " ")

@@ -33,7 +33,7 @@ SPARE: Final = 2.0  # times as many txns as tell a figure that is perfect: few a
 
 
 def is_stated(config: SimulationConfig) -> bool:
-    """Whether the configuration says how long its runs are."""
+    """Return whether the configuration says how long its runs are."""
     return "duration_ms" in config.simulation.model_fields_set
 
 
@@ -73,7 +73,7 @@ def _growing(config: SimulationConfig, length_ms: float) -> tuple[str, ...]:
 
 
 def ever_longer(base: Base, slo: str | None = None) -> list[Base]:
-    """The configuration with runs that are long enough, and with ever longer ones unless it says how long."""
+    """Return the configuration with runs that are long enough, and with ever longer ones unless it says how long."""
     first = long_enough(base, slo)
     if is_stated(base.config):
         return [first]
@@ -97,7 +97,7 @@ def _needs(config: SimulationConfig, objective: Objective, rates: dict[str, floa
 
 
 def _txns(comparison: Comparison, subject: Subject) -> float:
-    """How many txns tell that a figure which is as good as can be keeps its limit."""
+    """Return how many txns tell that a figure which is as good as can be keeps its limit."""
     limits = [side.value for side in (comparison.left, comparison.right) if isinstance(side, Constant)]
     if subject.field.unit == SHARE and limits and 0.0 < limits[0] < 1.0:
         return txns_to_tell(limits[0])
@@ -107,7 +107,7 @@ def _txns(comparison: Comparison, subject: Subject) -> float:
 
 
 def _rate(config: SimulationConfig, subject: Subject, rates: dict[str, float]) -> float:
-    """Txns per ms of the part that is spoken of."""
+    """Return txns per ms of the part that is spoken of."""
     if subject.scope == SOURCE:
         return rates.get(subject.name, 0.0)
     if subject.scope != KIND:

@@ -56,7 +56,7 @@ class Limit:
 
     @property
     def sentence(self) -> str:
-        """What the answer is, how sure, and where the configuration stands now."""
+        """Return what the answer is, how sure, and where the configuration stands now."""
         now = "" if self.now is None else f" It is {self.text_of(self.now)} now."
         if self.which in (ANY, NONE):
             verb = "meets" if self.which == ANY else "fails"
@@ -69,7 +69,7 @@ class Limit:
 
     @property
     def bound(self) -> str:
-        """The answer as a bound: ``at most 12``."""
+        """Return the answer as a bound: ``at most 12``."""
         return f"{'at most' if self.which == LARGEST else 'at least'} {self.text_of(self.value)}"
 
     @property
@@ -80,7 +80,7 @@ class Limit:
         return f"between {self.text_of(self.low)} and {self.text_of(self.high)}"
 
     def text_of(self, value: float) -> str:
-        """A value of the key, in its unit."""
+        """Return a value of the key, in its unit."""
         if self.is_whole:
             return f"{value:,.0f}"
         return duration_text(value) if self.key.endswith("_ms") else number_text(value)
@@ -98,7 +98,7 @@ def find_limit(
     simulations_max: int = SIMULATIONS_MAX,
     replicator: Replicator | None = None,
 ) -> Limit:
-    """The largest (or smallest) value of ``key`` that meets the objective."""
+    """Return the largest (or smallest) value of ``key`` that meets the objective."""
     try:
         now: float | None = base.value_of(key)
     except ObjectiveError:
@@ -180,7 +180,7 @@ def _assess(search: Search, value: float) -> Assessment:
 def _bracketed(
     searches: Sequence[Search], asked: tuple[float | None, float | None, float | None]
 ) -> tuple[Search, tuple[str, ...]]:
-    """The first search, each with longer runs than the one before, that has seen both outcomes for sure.
+    """Return the first search, each with longer runs than the one before, that has seen both outcomes for sure.
 
     The runs of the last one are as long as they may be: its bracket may rest on estimates. What was lengthened is told.
     """
@@ -246,12 +246,12 @@ def _tell_between(search: Search, low: float, high: float) -> None:
 
 
 def _is_estimated(search: Search) -> bool:
-    """Whether the estimates hold somewhere and do not elsewhere."""
+    """Return whether the estimates hold somewhere and do not elsewhere."""
     return len({point.holds for point in search.points.values() if point.verdict.holds is not None}) == 2
 
 
 def _ends(search: Search) -> tuple[float, float, str | None]:
-    """A value that meets the objective and one that does not, and what cannot be told about them.
+    """Return a value that meets the objective and one that does not, and what cannot be told about them.
 
     For sure and the nearest two if there are such; where nothing is sure, as far out as the estimates go.
     """
@@ -276,7 +276,7 @@ def _ends(search: Search) -> tuple[float, float, str | None]:
 def _surely(
     search: Search, asked: tuple[float | None, float | None, float | None], tolerance: float
 ) -> tuple[float, float, str | None]:
-    """The ends, moved together until both are still what they were with all seeds that are allowed."""
+    """Return the ends, moved together until both are still what they were with all seeds that are allowed."""
     while True:
         met, unmet, doubt = _ends(search)
         met, unmet = _narrow(search, met, unmet, tolerance)
@@ -327,14 +327,14 @@ def _is_narrow(search: Search, a: float, b: float, tolerance: float, doubt: floa
 
 
 def _middle(search: Search, a: float, b: float) -> float:
-    """The geometric middle of two positive ends, the arithmetic one near zero."""
+    """Return the geometric middle of two positive ends, the arithmetic one near zero."""
     low, high = min(a, b), max(a, b)
     middle = math.sqrt(low * high) if low > 0 and high / low > 1.5 else (low + high) / 2.0
     return min(high - 1, max(low + 1, round(middle))) if search.is_whole else middle
 
 
 def _last_holding(search: Search, met: float, unmet: float) -> float:
-    """The value farthest from ``met`` such that it and all between hold by their estimates."""
+    """Return the value farthest from ``met`` such that it and all between hold by their estimates."""
     last = met
     for value in sorted(_unsure(search, met, unmet), reverse=met > unmet):
         if not search.points[value].holds:
@@ -344,7 +344,7 @@ def _last_holding(search: Search, met: float, unmet: float) -> float:
 
 
 def _inside(unmet: float, met: float, is_whole: bool) -> float:
-    """The end of the interval at the side that is not met: of whole numbers the one before it."""
+    """Return the end of the interval at the side that is not met: of whole numbers the one before it."""
     return unmet + math.copysign(1.0, met - unmet) if is_whole and unmet != met else unmet
 
 
@@ -371,7 +371,7 @@ def _notes(search: Search, met: float, unmet: float, ends: tuple[float | None, f
 
 
 def _probes(search: Search, met: float, unmet: float, ends: tuple[float | None, float | None]) -> list[float]:
-    """Values away from the limit, within ``ends``, at which a response that is not monotone would show."""
+    """Return values away from the limit, within ``ends``, at which a response that is not monotone would show."""
     tried = (min(search.points), max(search.points))
     far_met = tried[0] if met < unmet else tried[1]
     probes = [_middle(search, far_met, met)] if abs(far_met - met) > 2 else []

@@ -34,7 +34,7 @@ class Point:
 
     @property
     def holds(self) -> bool:
-        """Whether its estimate meets the objective, doubt aside."""
+        """Return whether its estimate meets the objective, doubt aside."""
         return self.verdict.holds is True
 
     @property
@@ -59,7 +59,7 @@ class Search:
     refusal: str = ""  # why the configuration cannot have the value that was tried last
 
     def config_of(self, value: float) -> SimulationConfig:
-        """The configuration with this value."""
+        """Return the configuration with this value."""
         return self.base.with_values({self.key: int(value) if self.is_whole else value})
 
     def try_value(self, value: float) -> Point | None:
@@ -85,7 +85,7 @@ class Search:
         return self.points[value]
 
     def confirm(self, value: float) -> bool:
-        """Whether a value that was tried is judged the same with as many seeds as are allowed and cheap.
+        """Return whether a value that was tried is judged the same with as many seeds as are allowed and cheap.
 
         All values share their first seeds, so that what these have not seen no value has.
         """
@@ -102,30 +102,30 @@ class Search:
         return judge_samples(objective_of(config, self.slo), samples, CONFIDENCE), samples
 
     def text_of(self, value: float) -> str:
-        """A value as people write it."""
+        """Return a value as people write it."""
         return duration_text(value) if self.key.endswith("_ms") else f"{value:g}"
 
     def values_of(self, *outcomes: str) -> list[float]:
-        """The values that were judged so."""
+        """Return the values that were judged so."""
         return [value for value, point in self.points.items() if point.outcome in outcomes]
 
     @property
     def is_bracketed(self) -> bool:
-        """Whether both outcomes have been seen for sure."""
+        """Return whether both outcomes have been seen for sure."""
         return bool(self.values_of(MET)) and bool(self.values_of(NOT_MET))
 
     def is_as_heavy(self, value: float, start: float) -> bool:
-        """Whether the simulations of a value are too large to go on from ``start`` beyond it."""
+        """Return whether the simulations of a value are too large to go on from ``start`` beyond it."""
         value = float(round(value)) if self.is_whole else value
         return self.sizes[value] > max(TXNS_MAX, self.sizes[start] - 1)
 
     @property
     def heavy_text(self) -> str:
-        """Why the bracket was not widened further, if that was for its size."""
+        """Return why the bracket was not widened further, if that was for its size."""
         is_heavy = max(self.sizes.values()) > TXNS_MAX
         return f", and larger simulations than {TXNS_MAX:,} txns are not tried" if is_heavy else ""
 
     @property
     def is_spent(self) -> bool:
-        """Whether no more simulations may be run."""
+        """Return whether no more simulations may be run."""
         return self.replicator.simulations >= self.simulations_max

@@ -26,7 +26,7 @@ ON_STORE: Final = ("cas", "append")  # catalogs that are objects of the store
 
 
 def usd_by_request(profile: Profile, catalog_type: str) -> dict[str, float]:
-    """USD for one request, by ``object.operation``; empty if the profile states no price."""
+    """Return USD for one request, by ``object.operation``; empty if the profile states no price."""
     objects = [name for name in OBJECTS if name not in ("catalog", "log") or catalog_type in ON_STORE]
     return {
         f"{name}.{OPERATIONS[op]}": price.usd_per_1000 / 1000
@@ -69,17 +69,17 @@ class Bill:
 
     @property
     def usd(self) -> float:
-        """The total."""
+        """Return the total."""
         return sum(line.usd for line in self.lines)
 
     def to_json_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return as plain values."""
         told = {"usd_per_month": self.usd, "metadata_bytes_per_month": self.metadata_bytes}
         return {**told, "lines": [asdict(line) for line in self.lines], "notes": list(self.notes)}
 
 
 def bill_of(config: SimulationConfig, samples: Sequence[Sample]) -> Bill | None:
-    """What a month of this load costs; None if the store states no price."""
+    """Return what a month of this load costs; None if the store states no price."""
     profile = load_profile(config.storage.provider, config.storage.vintage)
     prices = usd_by_request(profile, config.catalog.type)
     length_us = pooled_window([sample.window for sample in samples]).length_us
@@ -106,7 +106,7 @@ def bill_of(config: SimulationConfig, samples: Sequence[Sample]) -> Bill | None:
 
 
 def _byte_lines(prices: BytePrices | None, written: float, read: float) -> tuple[list[BillLine], str]:
-    """What the GiB of a month cost that have a price, and what is to be said about keeping them."""
+    """Return what the GiB of a month cost that have a price, and what is to be said about keeping them."""
     if prices is None:
         return [], f"{written:,.1f} GiB of metadata are written a month; no list price for keeping them is known."
     rows = (
@@ -126,7 +126,7 @@ def _byte_lines(prices: BytePrices | None, written: float, read: float) -> tuple
 def _catalog_line(
     config: SimulationConfig, counts: Mapping[tuple[str, str], float]
 ) -> tuple[list[BillLine], list[str]]:
-    """The calls to a catalog that is a service, if they have a price; else a note."""
+    """Return the calls to a catalog that is a service, if they have a price; else a note."""
     calls = sum(count for (name, _), count in counts.items() if name in ("catalog", "log"))
     if config.catalog.type in ON_STORE or not calls:
         return [], []

@@ -31,7 +31,7 @@ Job = tuple[SimulationConfig, int]
 
 
 def run_sample(config: SimulationConfig, seed: int, *, is_per_table: bool = False) -> Sample:
-    """One simulation, and what it measured."""
+    """Return one simulation, and what it measured."""
     sink = SampleSink(config, is_per_table=is_per_table, keep_transactions=False)
     _simulation_of(config).run(seed=seed, sink=sink)
     return sink.sample(seed)
@@ -39,7 +39,7 @@ def run_sample(config: SimulationConfig, seed: int, *, is_per_table: bool = Fals
 
 @lru_cache(maxsize=4)
 def _simulation_of(config: SimulationConfig) -> Simulation:
-    """One for all seeds of a configuration, which share what does not depend on them."""
+    """Return one for all seeds of a configuration, which share what does not depend on them."""
     from endive.simulation import Simulation
 
     return Simulation(config)
@@ -71,11 +71,11 @@ class Replicator:
         return self.samples(config, range(first, first + count))
 
     def samples(self, config: SimulationConfig, seeds: Iterable[int]) -> list[Sample]:
-        """One sample per seed, in their order."""
+        """Return one sample per seed, in their order."""
         return self.run_all([(config, seed) for seed in seeds])
 
     def run_all(self, jobs: Sequence[Job]) -> list[Sample]:
-        """One sample per job, in their order; what ran before is not run again."""
+        """Return one sample per job, in their order; what ran before is not run again."""
         hashes = {key: config.config_hash() for key, config in {id(config): config for config, _ in jobs}.items()}
         keys = [(hashes[id(config)], seed) for config, seed in jobs]
         todo = {key: job for key, job in zip(keys, jobs, strict=True) if key not in self._kept}

@@ -164,20 +164,20 @@ class RunAnswer:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Whether the objective is met."""
+        """Return whether the objective is met."""
         return judge_samples(self.objective, self.samples)
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds that ran."""
+        """Return the seeds that ran."""
         return [sample.seed for sample in self.samples]
 
     def estimate(self, scope: str, name: str, field_name: str) -> Estimate:
-        """One figure of a part of the runs, with its interval."""
+        """Return one figure of a part of the runs, with its interval."""
         return estimate_of(self.samples, subject_of(scope, name, field_name))
 
     def parts(self, scope: str) -> tuple[str, ...]:
-        """The sources, kinds or tables that had txns."""
+        """Return the sources, kinds or tables that had txns."""
         if scope == TABLE and not self.samples[0].tables:
             return ()
         return tuple(name for name in names_of(self.config).of_scope(scope) if self.figures(scope, name))
@@ -188,7 +188,7 @@ class RunAnswer:
         return figures if figures["txns"]["submitted"] or figures["committed_in_window_per_s"] else None
 
     def to_json_dict(self) -> dict[str, Any]:
-        """What ``endive run --json`` prints about objective, estimates and, with several seeds, their totals."""
+        """Return what ``endive run --json`` prints about objective, estimates and, with several seeds, their totals."""
         total = pooled_figures(self.samples, ALL, "")
         requests = total.pop("requests")
         window = self.samples[0].window
@@ -217,7 +217,7 @@ class RunAnswer:
         }
 
     def _by_part(self, make: Callable[[str, str], object]) -> dict[str, object]:
-        """What ``make`` says of every source, kind and table that had txns."""
+        """Return what ``make`` says of every source, kind and table that had txns."""
         parts = {scope: self.parts(scope) for scope, _ in _BLOCKS}
         return {block: {name: make(scope, name) for name in parts[scope]} for scope, block in _BLOCKS if parts[scope]}
 
@@ -228,7 +228,7 @@ class RunAnswer:
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain values."""
+    """Return a verdict as plain values."""
     return {
         "text": verdict.objective.text,
         "outcome": verdict.outcome,
@@ -245,7 +245,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as plain values; an end that nothing bounds is null."""
+    """Return an estimate as plain values; an end that nothing bounds is null."""
     high = None if estimate.high == float("inf") else estimate.high
     return {"value": estimate.value, "low": estimate.low, "high": high}
 
@@ -295,7 +295,7 @@ def why_it_fails(source: SourceConfig, txns: Mapping[str, Any], pace: str = "") 
 
 
 def _failed_validation(source: SourceConfig) -> str:
-    """What fails it, as far as what it has read says so."""
+    """Return what fails it, as far as what it has read says so."""
     is_serializable = source.isolation == "serializable"
     if source.read == "table" and is_serializable:
         return READ_TABLE
@@ -307,7 +307,7 @@ def _failed_validation(source: SourceConfig) -> str:
 
 
 def calls_taken_per_s(config: SimulationConfig) -> float | None:
-    """How many calls a second the catalog takes, of all tables together; None if nothing limits them."""
+    """Return how many calls a second the catalog takes, of all tables together; None if nothing limits them."""
     service = config.catalog.service
     if config.catalog.type != "service" or service.calls_per_s is not None or not service.workers:
         return service.calls_per_s if config.catalog.type == "service" else None
@@ -329,7 +329,7 @@ def _waited_share(config: SimulationConfig, figures: Mapping[str, Any], per_txn:
 
 
 def how_busy_is_catalog(config: SimulationConfig, figures: Mapping[str, Any], length_us: int) -> str | None:
-    """Whether the catalog is the bottleneck, in a sentence, if it takes so many calls a second and no more."""
+    """Return whether the catalog is the bottleneck, in a sentence, if it takes so many calls a second and no more."""
     taken, txns = calls_taken_per_s(config), figures["txns"]
     ended = txns["committed"] + sum(txns["aborted"].values())
     calls = sum(figures["requests"]["counts"].get("catalog", {}).values())

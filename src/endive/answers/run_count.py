@@ -44,7 +44,7 @@ def runs_for(txns: int) -> int:
 def take_enough(
     replicator: Replicator, config: SimulationConfig, objective: Objective, first: Sample | None = None
 ) -> list[Sample]:
-    """Runs with this seed and the next ones; ``first`` is the run with this seed if it is there already."""
+    """Return runs with this seed and the next ones; ``first`` is the run with this seed if it is there already."""
     samples = [first] if first is not None else replicator.take(config, 1)
     _extend(samples, replicator, config, runs_for(samples[0].n_txns))
     while wants_more(samples, config, objective):
@@ -53,20 +53,20 @@ def take_enough(
 
 
 def wants_more(samples: Sequence[Sample], config: SimulationConfig, objective: Objective) -> bool:
-    """Whether twice as many runs are worth it: these differ or cannot tell the objective, and more are cheap."""
+    """Return whether twice as many runs are worth it: these differ or cannot tell the objective, and more are cheap."""
     return may_double(samples) and (
         do_runs_differ(samples, config) or judge_samples(objective, samples).outcome == CANNOT_TELL
     )
 
 
 def may_double(samples: Sequence[Sample]) -> bool:
-    """Whether twice as many runs are still cheap enough to be taken unasked."""
+    """Return whether twice as many runs are still cheap enough to be taken unasked."""
     doubled = 2 * len(samples)
     return len(samples) >= RUNS and doubled <= RUNS_MOST and doubled * samples[0].n_txns <= TXNS_MORE_MAX
 
 
 def are_too_few(samples: Sequence[Sample], config: SimulationConfig) -> bool:
-    """Whether runs differ and twice as many are cheap: whatever was found may be of the kinds that were seen."""
+    """Return whether runs differ and twice as many are cheap: whatever was found may be of the kinds that were seen."""
     return may_double(samples) and do_runs_differ(samples, config)
 
 
@@ -88,13 +88,13 @@ def do_runs_differ(samples: Sequence[Sample], config: SimulationConfig) -> bool:
 
 
 def does_share_differ(hits: Sequence[int], of: Sequence[int]) -> bool:
-    """Whether runs differ in a share by more than their txns explain."""
+    """Return whether runs differ in a share by more than their txns explain."""
     is_seen = min(sum(hits), sum(of) - sum(hits)) >= EVENTS_ENOUGH  # of fewer, no run can show that it differs
     return is_seen and (share_design(hits, of, CONFIDENCE) or 1.0) >= DESIGN_MANY
 
 
 def runs_note(samples: Sequence[Sample]) -> str | None:
-    """What to say of runs that are too large to be repeated unasked; None if they were."""
+    """Return what to say of runs that are too large to be repeated unasked; None if they were."""
     if len(samples) > 1:
         return None
     more = "--seeds 8 runs eight" if samples[0].n_txns * RUNS_FEW > TXNS_MAX else "Leave out --seeds 1, or give more"

@@ -33,7 +33,7 @@ class Sample:
     _slices: dict[tuple[str, str], Slice] = field(default_factory=dict, repr=False)
 
     def slice(self, scope: str, name: str) -> Slice:
-        """The whole run, a source, a kind or a table."""
+        """Return the whole run, a source, a kind or a table."""
         key = (scope, name)
         if key not in self._slices:
             self._slices[key] = self._cut(scope, name)
@@ -51,7 +51,7 @@ class Sample:
 
     @property
     def n_txns(self) -> int:
-        """Txns of the whole run, those outside of its window included."""
+        """Return txns of the whole run, those outside of its window included."""
         return self.statistics.n_txns
 
 
@@ -85,5 +85,5 @@ class SampleSink(RowSink):
         return super().finish(history)
 
     def sample(self, seed: int) -> Sample:
-        """What was counted, once the run has ended."""
+        """Return what was counted, once the run has ended."""
         return Sample(seed, self._window, self._statistics, self._by_table, self._history)

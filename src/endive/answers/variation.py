@@ -20,6 +20,7 @@ from endive.errors import ConfigError, ObjectiveError
 LOAD: Final = "load"
 EVERY_SOURCE: Final = "*"
 RATE_KEY: Final = "per_s"
+STUDY_KEYS: Final = frozenset(("axes", "linked", "study", "base"))
 ConfigLike = SimulationConfig | Mapping[str, Any] | str | os.PathLike[str]
 
 
@@ -33,11 +34,11 @@ class Base:
     notes: tuple[str, ...] = ()  # what was chosen that the document did not say
 
     def with_values(self, values: Mapping[str, Any]) -> SimulationConfig:
-        """The configuration with these keys replaced."""
+        """Return the configuration with these keys replaced."""
         return self.varied(values).config
 
     def varied(self, values: Mapping[str, Any]) -> Base:
-        """A base of its own with these keys replaced."""
+        """Return a base of its own with these keys replaced."""
         document: dict[str, Any] = plain_copy(self.document)
         for key, value in values.items():
             document = self._with(document, key, value)
@@ -67,7 +68,7 @@ class Base:
         return apply_overrides(document, {key: value})
 
     def value_of(self, key: str) -> float | int:
-        """The number a key has now."""
+        """Return the number a key has now."""
         if key == LOAD:
             return 1.0
         parts = split_key(key.replace(EVERY_SOURCE, f'"{self.config.sources[0].name}"'))
@@ -93,6 +94,8 @@ def base_of(config: ConfigLike, overrides: Mapping[str, Any] | list[str] | None 
     else:
         file = configuration_file(config)
         document, source = read_toml(file), str(file)
+        if not STUDY_KEYS.isdisjoint(document):
+            raise ConfigError(f"{file} is a study of many configurations. Run it with: endive study {file}")
     document = apply_overrides(document, changes)
     return Base(document, source, parse_config(document, source=source))
 
@@ -109,7 +112,7 @@ def assumed(config: ConfigLike, texts: list[str] | None) -> list[str]:
 
 
 def scale_source(source: dict[str, Any], factor: float) -> dict[str, Any]:
-    """A source, in its plain form, that offers ``factor`` times the load."""
+    """Return a source, in its plain form, that offers ``factor`` times the load."""
     arrivals = dict(source["arrivals"])
     kind = arrivals["kind"]
     if kind == "trace":

@@ -65,7 +65,7 @@ def advise(
 
 
 def advised_json(found: Advised) -> dict[str, Any]:
-    """The advice as plain values."""
+    """Return the advice as plain values."""
     return {
         "objective": found.objective,
         "figure": str(found.subject),

@@ -113,7 +113,7 @@ def _compare_choice(
 
 
 def comparison_json(found: Comparison) -> dict[str, Any]:
-    """The comparison as plain values."""
+    """Return the comparison as plain values."""
     from endive.answers.run_answer import estimate_json
 
     return {
@@ -137,7 +137,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
 
 
 def _base(path: Path, overrides: list[str]) -> Base:
-    """The configuration in a file, or the one that made the run in a folder."""
+    """Return the configuration in a file, or the one that made the run in a folder."""
     from endive.answers.variation import base_of
 
     if path.is_dir():

@@ -35,23 +35,34 @@ EXIT_ERROR: Final = 2
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells report it
 EXIT_SIGNAL: Final = 128  # plus the number of the signal
 EXIT_BUG: Final = 70  # an error of ours, as sysexits.h has it
+# Packages that an extra installs: what is missing is said in one form everywhere.
+EXTRAS: Final = {
+    "pyspark": "spark",
+    "pandas": "spark",
+    "vl_convert": "report",
+    "starlette": "explore",
+    "uvicorn": "explore",
+    "pyiceberg": "lake",
+    "obstore": "lake",
+    "deltalake": "lake",
+}
 TRACEBACK_VARIABLE: Final = "ENDIVE_TRACEBACK"
 _TOLD_CHARACTERS_MAX: Final = 300
 _PIPED_COLUMNS: Final = 100
 
 
 def stdout() -> Console:
-    """Where answers go; wide enough for every table when no terminal says how wide it is."""
+    """Return where answers go; wide enough for every table when no terminal says how wide it is."""
     return Console(width=None if sys.stdout.isatty() else _PIPED_COLUMNS, highlight=False)
 
 
 def stderr() -> Console:
-    """Where progress and errors go."""
+    """Return where progress and errors go."""
     return Console(stderr=True, highlight=False)
 
 
 def print_json(document: object) -> None:
-    """One JSON object; a number that is none becomes null."""
+    """Print one JSON object; a number that is none becomes null."""
     typer.echo(json.dumps(_finite(document), allow_nan=False))
 
 
@@ -73,24 +84,24 @@ def show(answer: Answer, *, with_details: bool = False) -> None:
 
 
 def print_line(text: object, style: str = "") -> None:
-    """A line of the answer as it is, never wrapped."""
+    """Print a line of the answer as it is, never wrapped."""
     stdout().print(Text(str(text), style), soft_wrap=True)
 
 
 def print_aside(text: str, style: str = "") -> None:
-    """A line beside the answer."""
+    """Print a line next to the answer."""
     stderr().print(Text(text, style), soft_wrap=True)
 
 
 def print_error(message: str) -> None:
-    """Each line of the message as a line of its own, never wrapped when piped."""
+    """Print each line of the message, never wrapped when piped."""
     console = stderr()
     for line in printable(message).splitlines():
         console.print(Text.assemble(("error: ", "bold red"), line), soft_wrap=True)
 
 
 def print_note(path: Path) -> None:
-    """The note of an observed folder, before anything else; nothing of another configuration."""
+    """Print the note of an observed folder; nothing for another configuration."""
     from endive.observation.folder_memory import observed_note
 
     note = observed_note(path)
@@ -99,7 +110,7 @@ def print_note(path: Path) -> None:
 
 
 def with_note(path: Path, document: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON answer with the note as its first warning."""
+    """Return a JSON answer with the note as its first warning."""
     from endive.observation.folder_memory import observed_note
 
     note = observed_note(path)
@@ -130,6 +141,11 @@ class EndiveGroup(typer.core.TyperGroup):
             raise typer.Exit(EXIT_ERROR) from None
         except KeyboardInterrupt as interrupt:
             raise _exit_for(interrupt) from None
+        except ModuleNotFoundError as error:
+            if (extra := EXTRAS.get((error.name or "").partition(".")[0])) is None:
+                raise
+            print_error(f"This needs {error.name}. Install it: pip install 'endive[{extra}]'")
+            raise typer.Exit(EXIT_ERROR) from None
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # whoever read the answer has read enough
@@ -150,7 +166,7 @@ def _exit_for(interrupt: BaseException) -> typer.Exit:
 
 
 def _interrupt_behind(error: BaseException) -> BaseException | None:
-    """The interrupt that was being answered when this went wrong: py4j trips over its own answer to one."""
+    """Return the interrupt that was being answered when this went wrong: py4j trips over its own answer to one."""
     behind: BaseException | None = error
     while behind is not None and not isinstance(behind, KeyboardInterrupt):
         behind = behind.__context__
@@ -177,7 +193,7 @@ def _tell_former_names() -> Iterator[None]:
 
 
 def _describe_unexpected(error: Exception) -> str:
-    """What to say of an error that no command expected."""
+    """Return what to say of an error that no command expected."""
     if isinstance(error, MemoryError):
         return "There is not enough memory. Make the simulation or the study smaller, or use a larger machine."
     told = " ".join(str(error).split())[:_TOLD_CHARACTERS_MAX]

@@ -31,7 +31,7 @@ def explore(
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise OutputError(f"endive explore needs {', '.join(missing)}. Install it with: pip install 'endive[explore]'")
+        raise OutputError(f"endive explore needs {', '.join(missing)}. Install it: pip install 'endive[explore]'")
     from endive.explore.serve import serve
     from endive.explore.starting_points import Starts, all_starts, is_study_folder
 

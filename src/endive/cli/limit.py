@@ -83,7 +83,7 @@ def _choice_json(variant: Variant, found: Limit | str) -> dict[str, Any]:
 
 
 def limit_json(found: Limit) -> dict[str, Any]:
-    """The answer as plain values."""
+    """Return the answer as plain values."""
     from endive.answers.run_answer import verdict_json
 
     return {

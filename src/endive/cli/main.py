@@ -51,7 +51,7 @@ _COMMANDS: Final[tuple[tuple[str, str, Callable[..., None], str], ...]] = (
 
 
 def _describe(function: Callable[..., None]) -> str:
-    """The docstring of a command, each paragraph as one line: the terminal breaks it."""
+    """Return the docstring of a command, each paragraph as one line: the terminal breaks it."""
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 

@@ -139,7 +139,7 @@ def _histories(
 
 
 def _possible(tables: Sequence[T], act: Callable[[T], U]) -> list[U]:
-    """Every table that can be read, or observed; of several, one that cannot is told and left out."""
+    """Return every table that can be read, or observed; of several, one that cannot is told and left out."""
     results, refused = [], []
     for each in tables:
         try:
@@ -160,7 +160,7 @@ def _leave_out(line: str) -> None:
 
 
 def _page() -> Any:
-    """What draws the page; None without the libraries for charts."""
+    """Return what draws the page; None without the libraries for charts."""
     try:
         from endive.report.observed import observed_page
     except ImportError:

@@ -23,7 +23,7 @@ _REFRESH_S: Final = 0.1
 
 @contextlib.contextmanager
 def shown_step(is_quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """The step that is being done, on a terminal and nowhere else."""
+    """Yield the step that is being done, on a terminal and nowhere else."""
     console = stderr()
     if is_quiet or not console.is_terminal:
         yield lambda step: None
@@ -48,7 +48,7 @@ def bar(
 
 @contextlib.contextmanager
 def run_progress(duration_ms: float, console: Console | None = None) -> Iterator[ReportProgress | None]:
-    """A callable to report to while the block runs; None where nobody would see the bar."""
+    """Yield a callable to report to while the block runs; None where nobody would see the bar."""
     with bar("simulating", total=duration_ms * 1000.0, console=console) as update:
         start_s = last_s = time.monotonic()
 
@@ -65,7 +65,7 @@ def run_progress(duration_ms: float, console: Console | None = None) -> Iterator
 
 
 def progress_text(simulated_s: float, duration_s: float, txns: int, elapsed_s: float) -> str:
-    """What stands beside the bar."""
+    """Return what stands beside the bar."""
     return (
         f"{simulated_s:,.0f} of {duration_s:,.0f} simulated s, "
         f"{txns / elapsed_s:,.0f} txns/s, {simulated_s / elapsed_s:,.0f} simulated s/s"
@@ -74,7 +74,7 @@ def progress_text(simulated_s: float, duration_s: float, txns: int, elapsed_s: f
 
 @contextlib.contextmanager
 def counted_progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar over a count of steps; a callable that does nothing where nobody would see it."""
+    """Yield a bar over a count of steps; a callable that does nothing where nobody would see it."""
     with bar(title, "0 of 1") as update:
 
         def report(done: int, total: int) -> None:

@@ -89,7 +89,7 @@ def replay(
 
 
 def replay_dict(replay: Replay) -> dict[str, Any]:
-    """A replay as a JSON object."""
+    """Return a replay as a JSON object."""
     return {
         "table": replay.table,
         "verdict": replay.verdict,

@@ -232,7 +232,7 @@ def _simulate(
 def _run_once(
     config: SimulationConfig, engine: Engine, out: Path | None, is_per_table: bool
 ) -> tuple[SimulationResult, Sample]:
-    """Run, with every place to write to opened first and nothing left in it if the run fails."""
+    """Return run, with every place to write to opened first and nothing left in it if the run fails."""
     from endive.answers.sample import SampleSink
     from endive.results import ResultWriter, RunFolder
     from endive.results.folder import place_below
@@ -259,7 +259,7 @@ def _run_once(
 
 
 def percentage(text: str, option: str) -> float:
-    """A share as people write it: ``2%`` or ``0.02``."""
+    """Return a share as people write it: ``2%`` or ``0.02``."""
     written = text.strip()
     with contextlib.suppress(ValueError):
         value: Any = float(written.removesuffix("%")) / (100.0 if written.endswith("%") else 1.0)

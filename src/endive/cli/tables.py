@@ -22,7 +22,7 @@ _BAR_COLUMNS: Final = 24
 
 
 def total_tables(document: Mapping[str, Any]) -> Iterable[RenderableType]:
-    """The tables, and the line that names the run."""
+    """Yield the tables, and the line that names the run."""
     yield _summary(document)
     operations = document.get("by_operation", ())  # none of a run in which nothing was submitted
     if len(operations) > 1:
@@ -45,7 +45,7 @@ def _identity(document: Mapping[str, Any]) -> str:
 
 
 def new_table(title: str, *columns: str, show_header: bool = True) -> Table:
-    """An empty table in the house style; a column whose name begins with ``>`` stands to the right."""
+    """Return an empty table in the house style; a column whose name begins with ``>`` stands to the right."""
     table = Table(
         title=escape(title),
         title_justify="left",
@@ -117,7 +117,7 @@ def _groups(title: str, heading: str, blocks: Mapping[str, Mapping[str, Any]]) -
 
 
 def _phases(phases_ms: Mapping[str, float], is_delta: bool) -> Table:
-    """Shares are of the commit; runtime is the txn's own work and stands below for comparison."""
+    """Return shares are of the commit; runtime is the txn's own work and stands below for comparison."""
     table = new_table("Where commit latency goes, on average", "phase", ">ms", ">share", "")
     commit_ms = sum(mean_ms for phase, mean_ms in phases_ms.items() if phase != "runtime")
     for phase, mean_ms in phases_ms.items():
@@ -154,19 +154,19 @@ def print_warnings(console: Console, warnings: Iterable[str]) -> None:
 
 
 def number(value: float | None, digits: int) -> str:
-    """A figure with thousands separated, or a dash if there is none."""
+    """Return a figure with thousands separated, or a dash if there is none."""
     return NOTHING if value is None else f"{value:,.{digits}f}"
 
 
 def rate(per_s: float | None) -> str:
-    """Three digits that matter, or all before the point; per hour if it is rare."""
+    """Return three digits that matter, or all before the point; per hour if it is rare."""
     if per_s and per_s < PER_HOUR_BELOW:
         return f"{3_600.0 * per_s:.3g}/h"
     return number(per_s, 0 if per_s is None or per_s >= 1000 else 1 if per_s >= 100 else 2 if per_s >= 10 else 3)
 
 
 def rate_words(per_s: float | None, counted: str) -> str:
-    """The same with what is counted and per what: "1.27 txns/s", "12.1 txns/h"."""
+    """Return the same with what is counted and per what: "1.27 txns/s", "12.1 txns/h"."""
     text = rate(per_s)
     return f"{text.removesuffix('/h')}{counted}/{'h' if text.endswith('/h') else 's'}"
 
@@ -177,12 +177,12 @@ def ms(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """A part of one as a percentage."""
+    """Return a part of one as a percentage."""
     return NOTHING if value is None else f"{100 * value:.1f} %"
 
 
 def deviation(ends: tuple[float, float], mean: float, text: Callable[[float | None], str], space: str = "") -> str:
-    """How far an interval reaches to either side of its mean: one figure, or two where it ends at a bound."""
+    """Return how far an interval reaches to either side of its mean: one figure, or two where it ends at a bound."""
     below, above = text(max(0.0, mean - ends[0])), text(max(0.0, ends[1] - mean))
     if below == above:
         return f"±{space}{above}"
@@ -190,7 +190,7 @@ def deviation(ends: tuple[float, float], mean: float, text: Callable[[float | No
 
 
 def size(n_bytes: int) -> str:
-    """Bytes in the largest decimal unit that leaves at least one before the point."""
+    """Return bytes in the largest decimal unit that leaves at least one before the point."""
     value = float(n_bytes)
     for unit in ("bytes", "kB", "MB", "GB"):
         if value < 1000:

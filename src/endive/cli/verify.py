@@ -96,7 +96,7 @@ def suites_skipped(outcomes: list[Outcome]) -> list[str]:
 
 
 def verification_dict(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Everything the suites found, as one JSON object."""
+    """Return everything the suites found, as one JSON object."""
     skipped = suites_skipped(outcomes)
     holds = not skipped and all(outcome.holds for outcome in outcomes)
     return {"holds": holds, "skipped": skipped, "outcomes": [each.to_dict() for each in outcomes]}
@@ -138,7 +138,7 @@ def _print(outcome: Outcome, every: bool) -> None:
 
 
 def _kinds(title: str, outcome: Outcome) -> RenderableType:
-    """A line per kind of check: how many, how far off the worst is."""
+    """Return a line per kind of check: how many, how far off the worst is."""
     from endive.verification.texts import error_text, limits_text, worst_of, worst_verdict
 
     table = new_table(title, "check", ">checks", ">right", ">worst", ">allowed", "")
@@ -195,7 +195,7 @@ def _print_verdict(outcomes: list[Outcome], out: Path | None) -> None:
 
 
 def line(check: Check) -> str:
-    """A check as one line."""
+    """Return a check as one line."""
     from endive.verification.texts import allowed_text, cell_text, error_text, value_text
 
     allowed = f", allowed {allowed_text(check)}" if check.allowed is not None else ""

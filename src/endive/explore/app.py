@@ -99,7 +99,7 @@ async def _vega(request: Request) -> Response:
 
 
 def event_text(event: dict[str, Any]) -> str:
-    """One event, as the browser receives it; numbers that JSON has no word for cannot be in it."""
+    """Return one event, as the browser receives it; numbers that JSON has no word for cannot be in it."""
     return f"data: {json.dumps(event, allow_nan=False, separators=(',', ':'))}\n\n"
 
 
@@ -136,7 +136,7 @@ async def _starts(request: Request) -> Response:
 
 
 async def _open(request: Request) -> Response:
-    """The controls of a start, and what can be taken of it as it is changed."""
+    """Return the controls of a start, and what can be taken of it as it is changed."""
     question = await _question(request)
     controls = controls_of(question.start.base)
     opening: dict[str, Any] = {"start": question.start.label, "controls": [asdict(control) for control in controls]}

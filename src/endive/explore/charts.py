@@ -40,7 +40,7 @@ class XMark:
 
 
 def with_marks(chart: Chart, marks: Sequence[XMark]) -> Chart:
-    """The chart with marks, if it is one along x without panels."""
+    """Return the chart with marks, if it is one along x without panels."""
     if chart.facet is not None or not marks or not all("layer" in variant.spec for variant in chart.variants):
         return chart
     added = [each for mark in marks for each in _layers(mark)]
@@ -67,7 +67,7 @@ def _layers(mark: XMark) -> list[Spec]:
 
 
 def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, Any]:
-    """The charts and the answer in words."""
+    """Return the charts and the answer in words."""
     made = {chart.id: chart for chart in section.charts}
     first = next((chart.id for chart in section.charts if chart.id in ORDER), "")  # the objective's metric
     charts = [made[name] for name in dict.fromkeys((first, *ORDER)) if name in made]
@@ -79,7 +79,7 @@ def section_event(section: Section, marks: Sequence[XMark] = ()) -> dict[str, An
 
 
 def chart_event(chart: Chart, material: Material) -> dict[str, Any]:
-    """One chart: what it shows, how to read it, and everything needed to draw it."""
+    """Return one chart: what it shows, how to read it, and everything needed to draw it."""
     rows = material.rows(chart.dataset, chart.selected)
     return {
         "id": chart.id,

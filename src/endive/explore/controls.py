@@ -44,14 +44,14 @@ class Control:
 
 @lru_cache(maxsize=1)
 def all_keys() -> tuple[tuple[str, str, str, str], ...]:
-    """Every key of the schema: key, allowed values, default, meaning."""
+    """Return every key of the schema: key, allowed values, default, meaning."""
     sections = [each for each in reference() if each.columns == KEY_COLUMNS and each.title.startswith("[")]
     keys = [[cell.replace("`", "") for cell in row] for section in sections for row in section.rows]
     return tuple((row[0], row[1], row[2], row[3]) for row in keys)
 
 
 def _said(key: str) -> tuple[str, str]:
-    """What a key may hold and what it means; when it has an effect is left out: what is on the page has one."""
+    """Return what a key may hold and what it means; when it has an effect is left out: what is on the page has one."""
     parts = key.split(".")
     declared = ANY_SOURCE + ".".join(parts[2:]) if parts[0] == "source" else key
     for name, allowed, _, meaning in all_keys():
@@ -62,7 +62,7 @@ def _said(key: str) -> tuple[str, str]:
 
 
 def controls_of(base: Base) -> list[Control]:
-    """The handful that matters for a configuration, the ones of its sources first."""
+    """Return the handful that matters for a configuration, the ones of its sources first."""
     plain = base.config.to_dict()
     sources = [control for source in plain["source"] for control in _of_source(source)]
     return [*sources, *_of_catalog(plain, base.document), *_of_run(plain)]
@@ -107,7 +107,7 @@ def _arrivals(arrivals: Mapping[str, Any], key: str, group: str) -> Iterator[Con
 
 
 def _mean_of(table: Any, key: str, group: str, label: str) -> Iterator[Control]:
-    """A slider for the number that decides a distribution, if it has one."""
+    """Yield a slider for the number that decides a distribution, if it has one."""
     if not isinstance(table, Mapping):
         return
     name = next((name for name in ("mean_ms", "median_ms", "ms", "base_latency_ms") if name in table), None)
@@ -145,7 +145,7 @@ def _of_catalog(plain: Mapping[str, Any], document: Mapping[str, Any]) -> Iterat
 
 
 def _commit_points(*, is_delta: bool) -> tuple[str, ...]:
-    """Where tables of the format commit; the others would be refused."""
+    """Return where tables of the format commit; the others would be refused."""
     listed = (each.strip() for each in _said("catalog.type")[0].split(","))
     return tuple(each for each in listed if each == "service" or (each in DELTA_LOGS) == is_delta)
 
@@ -170,7 +170,7 @@ def _slider(key: str, label: str, group: str, value: float, *, is_whole: bool | 
 
 
 def _by_factors(key: str, label: str, group: str, value: float, *, unit: str = "", is_whole: bool = False) -> Control:
-    """A slider that reaches as far to both sides, by factors."""
+    """Return a slider that reaches as far to both sides, by factors."""
     low, high = value / SPAN, value * SPAN
     ends = (max(1.0, round(low)), max(10.0, round(high))) if is_whole else (float(f"{low:.2g}"), float(f"{high:.2g}"))
     scale: dict[str, Any] = {"low": ends[0], "high": ends[1], "is_log": True, "unit": unit}

@@ -125,7 +125,7 @@ class Crew:
 
     @property
     def processes(self) -> list[int]:
-        """The ids of the worker processes."""
+        """Return the ids of the worker processes."""
         return [worker.process.pid or 0 for worker in self._workers]
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
@@ -155,7 +155,7 @@ class Crew:
             self._later(self._hire(lane))
 
     async def run(self, lane: str, name: str, payload: Any, client: str = "") -> AsyncGenerator[Event, None]:
-        """The events of a job that a page asks for; closing the iterator cancels it."""
+        """Return the events of a job that a page asks for; closing the iterator cancels it."""
         worker = await self._free(lane, client)
         if worker is None:
             yield {"type": "failed", "text": NO_START}
@@ -176,7 +176,7 @@ class Crew:
                 self._later(self._wait_for_end(lane, worker, number, client))
 
     async def _free(self, lane: str, client: str) -> Worker | None:
-        """A worker with nothing to do, or None while none can start.
+        """Return a worker with nothing to do, or None while none can start.
 
         One that has died meanwhile is replaced before anybody hears of it, and whoever was to have it is next.
         """
@@ -193,7 +193,7 @@ class Crew:
             place = 0
 
     async def _wait(self, lane: str, waiting: Waiting) -> Worker | None:
-        """What is handed to somebody who waits; asking whether there can be one costs nobody the place."""
+        """Return what is handed to somebody who waits; asking whether there can be one costs nobody the place."""
         try:
             while not waiting.worker.done():
                 await asyncio.wait({waiting.worker}, timeout=WAIT_S)
@@ -220,7 +220,7 @@ class Crew:
                 waiting.worker.set_result(self._idle[lane].pop(0))
 
     async def _next(self, lane: str, worker: Worker, number: int) -> tuple[Event | None, bool]:
-        """The next event of a job, and whether it was the last."""
+        """Return the next event of a job, and whether it was the last."""
         while True:
             try:
                 message = await asyncio.wait_for(worker.events.get(), EVENT_S_MAX[lane])

@@ -61,7 +61,7 @@ class Progress:
         ]
 
     def _place(self, section: Section, value: float) -> float:
-        """Where a value stands on the axis, which shows intervals between arrivals as rates."""
+        """Return where a value stands on the axis, which shows intervals between arrivals as rates."""
         x = section.material.layout.x
         assert x is not None
         is_inverted = x.number(self.now) != float(self.now)
@@ -69,13 +69,13 @@ class Progress:
 
 
 def curve(asked: Along, is_cancelled: IsCancelled) -> Events:
-    """Charts after each round of seeds, then with the limit."""
+    """Return charts after each round of seeds, then with the limit."""
     for progress in follow_curve(asked, is_cancelled):
         yield _event(asked, progress)
 
 
 def follow_curve(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
-    """What is known, each time more is."""
+    """Yield what is known, each time more is."""
     base, key = asked.base, asked.key
     now = base.value_of(key)
     replicator = Watched(is_cancelled, SECONDS_MAX)
@@ -94,7 +94,7 @@ def follow_curve(asked: Along, is_cancelled: IsCancelled) -> Iterator[Progress]:
 
 
 def values_around(now: float) -> list[float]:
-    """Values to both sides of today's, that one first; whole if it is whole."""
+    """Return values to both sides of today's, that one first; whole if it is whole."""
     if isinstance(now, int):
         values = [now + step for step in STEPS] if now < SMALL else [round(now * factor) for factor in FACTORS]
         return list(dict.fromkeys([now, *(value for value in values if value >= 0)]))

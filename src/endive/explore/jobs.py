@@ -32,7 +32,7 @@ Job = Callable[[Any, IsCancelled], Events]
 
 
 def first(base: Base, is_cancelled: IsCancelled) -> Events:
-    """One short run."""
+    """Return one short run."""
     yield _answer(base, Watched(is_cancelled), FIRST_TXNS, 1, "first")
 
 
@@ -74,7 +74,7 @@ def _answer(
 
 
 def compare(bases: tuple[Base, Base], is_cancelled: IsCancelled) -> Events:
-    """The pinned configuration and today's, with the same seeds."""
+    """Return the pinned configuration and today's, with the same seeds."""
     replicator = Watched(is_cancelled)
     a, b = bases[0].config, bases[1].config
     for seeds in COMPARE_SEEDS:

@@ -39,7 +39,7 @@ def refuse_beyond_limits(config: SimulationConfig) -> None:
 
 
 def is_beyond_limits(config: SimulationConfig) -> bool:
-    """Whether it exceeds any limit."""
+    """Return whether it exceeds any limit."""
     return next(_exceeded(config), None) is not None
 
 
@@ -106,7 +106,7 @@ def _is_path(name: str, text: str) -> bool:
 
 
 def _texts(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text in a document, with the names on the way to it; an entry of a list goes by its own name."""
+    """Yield every text in a document, with the names on the way to it; an entry of a list goes by its own name."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _texts(item, (*place, str(name)))

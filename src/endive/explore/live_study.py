@@ -54,12 +54,12 @@ class LiveStudy:
             self._rows[number] = (len(samples), rows_of(number, value, self.key, config, samples))
 
     def section(self) -> Section:
-        """The charts, as the report draws them."""
+        """Return the charts, as the report draws them."""
         prices = prices_of({number: config.to_dict() for number, (_, config) in self.points.items()})
         return make_section(self.study(), prices)
 
     def study(self) -> Study:
-        """As the report reads it."""
+        """Return as the report reads it."""
         names = ("configurations", "figures", "phases", "requests", "conflicts")
         tables = {
             name: pa.Table.from_pylist([row for _, rows in self._rows.values() for row in rows[name]]) for name in names
@@ -86,7 +86,7 @@ class LiveStudy:
 def rows_of(
     number: int, value: Any, key: str, config: SimulationConfig, samples: Sequence[Sample]
 ) -> dict[str, list[Row]]:
-    """What the tables of an analysis would say of one point."""
+    """Return what the tables of an analysis would say of one point."""
     tables: dict[str, list[Row]] = {"configurations": [], "phases": [], "requests": [], "conflicts": []}
     objective = objective_of(config)
     verdict = judge_samples(objective, samples)

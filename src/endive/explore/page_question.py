@@ -48,11 +48,11 @@ class Question:
 
     @property
     def left_out(self) -> list[str]:
-        """The keys that are taken out of the start."""
+        """Return the keys that are taken out of the start."""
         return [key for key, text in self.changes.items() if text is None]
 
     def base(self) -> Base:
-        """The configuration; ConfigError with every problem, those of limits and paths too.
+        """Return the configuration; ConfigError with every problem, those of limits and paths too.
 
         If no length is stated it gets one that can tell, as far as the page may simulate it, and says so.
         """
@@ -67,7 +67,7 @@ class Question:
 
 
 def read_question(body: object, starts: Starts) -> Question:
-    """The question in a request; ConfigError if it is none."""
+    """Return the question in a request; ConfigError if it is none."""
     if not isinstance(body, Mapping):
         raise ConfigError("A question is an object with start, changes and vary.")
     start = starts.get(str(body.get("start")))
@@ -88,7 +88,7 @@ def read_question(body: object, starts: Starts) -> Question:
 
 
 def problems_by_key(problems: Sequence[str], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Each problem with the control it belongs beside: the longest key that its text names first."""
+    """Return each problem with the control it belongs beside: the longest key that its text names first."""
     placed = []
     for text in problems:
         named = [(text.find(key), -len(key), key) for key in keys if key in text]
@@ -97,7 +97,7 @@ def problems_by_key(problems: Sequence[str], keys: Sequence[str]) -> list[dict[s
 
 
 def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    """A copy without these keys; one that is not there is no problem."""
+    """Return a copy without these keys; one that is not there is no problem."""
     rest: dict[str, Any] = plain_copy(document)
     for key in keys:
         parts = split_key(key)
@@ -116,7 +116,7 @@ def _without(document: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]
 
 
 def reproduction_of(question: Question, base: Base) -> dict[str, Any]:
-    """The file, and the shortest command that runs the same simulation."""
+    """Return the file, and the shortest command that runs the same simulation."""
     config = base.config
     digest = config.config_hash()
     # Without the place where the server's own file wants its rows.
@@ -138,6 +138,6 @@ def _command(question: Question, digest: str) -> str:
 
 
 def _setting(value: Any) -> str:
-    """A value as the command line reads it; words need no quotes."""
+    """Return a value as the command line reads it; words need no quotes."""
     is_bare = isinstance(value, str) and value.replace("_", "").isalnum() and not value[0].isdigit()
     return value if is_bare and value not in ("true", "false", "inf", "nan") else value_text(value)

@@ -58,7 +58,7 @@ def serve_jobs(connection: Connection, jobs: Mapping[str, Job]) -> None:
 
 
 def answer_events(job: Job, payload: Any, is_cancelled: IsCancelled) -> Events:
-    """The events of a job; what goes wrong is the last of them, in words."""
+    """Return the events of a job; what goes wrong is the last of them, in words."""
     try:
         for event in job(payload, is_cancelled):
             yield event
@@ -76,7 +76,7 @@ def answer_events(job: Job, payload: Any, is_cancelled: IsCancelled) -> Events:
 
 
 def _asker(connection: Connection) -> IsCancelled:
-    """Whether the job has been cancelled; looks into the pipe, where nothing else can come while a job runs."""
+    """Return whether the job has been cancelled; looks into the pipe, where nothing else can come while a job runs."""
     seen = False
 
     def is_cancelled() -> bool:

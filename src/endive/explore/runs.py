@@ -33,12 +33,12 @@ class Watched(Replicator):
         self.latest: dict[str, list[Sample]] = {}  # hash of a configuration -> its samples, as last asked for
 
     def samples(self, config: SimulationConfig, seeds: Iterable[int]) -> list[Sample]:
-        """As any replicator; they are remembered by the configuration."""
+        """Return as any replicator; they are remembered by the configuration."""
         samples = self.latest[config.config_hash()] = super().samples(config, seeds)
         return samples
 
     def run_all(self, jobs: Sequence[Job]) -> list[Sample]:
-        """As any replicator, one job at a time."""
+        """Return as any replicator, one job at a time."""
         samples = []
         for job in jobs:
             if self._is_cancelled():
@@ -50,7 +50,7 @@ class Watched(Replicator):
 
 
 def shorten(config: SimulationConfig, txns: float) -> tuple[SimulationConfig, float]:
-    """The same for so short a time that about ``txns`` are submitted, and that time's share of the whole."""
+    """Return the same for so short a time that about ``txns`` are submitted, and that time's share of the whole."""
     share = min(1.0, txns / max(1.0, expected_txns(config)))
     if share == 1.0:
         return config, 1.0

@@ -103,7 +103,7 @@ def run_until_told(server: uvicorn.Server, bound: socket.socket) -> None:
 
 
 def bind(port: int | None) -> socket.socket:
-    """A socket on this machine only: the port that is asked for, or the usual one, or any if that is taken."""
+    """Return a socket on this machine only: the port that is asked for, or the usual one, or any if that is taken."""
     for number in (PORT, 0) if port is None else (port,):
         bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -43,7 +43,7 @@ class Start:
 
     @property
     def label(self) -> dict[str, str]:
-        """What a list of starts shows."""
+        """Return what a list of starts shows."""
         return {"id": self.id, "title": self.title, "group": self.group, "about": self.about}
 
 
@@ -59,7 +59,7 @@ class Starts:
 
 
 def all_starts(file: Path | None) -> dict[str, Start]:
-    """The list, the named file first."""
+    """Return the list, the named file first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConfigNote)  # nobody reads them of twenty files
         starts = [] if file is None else [start_of(file, group="Your file")]
@@ -71,7 +71,7 @@ def all_starts(file: Path | None) -> dict[str, Start]:
 
 
 def start_of(path: Path, *, group: str, prefix: str = "file/") -> Start:
-    """A configuration file, or the first point of a study file."""
+    """Return a configuration file, or the first point of a study file."""
     file = configuration_file(path)
     document = read_toml(file)
     title, about = _headline(file)
@@ -93,7 +93,7 @@ def is_study_folder(path: Path) -> bool:
 
 
 def _headline(file: Path) -> tuple[str, str]:
-    """The first comment of a file: its first sentence, and the rest of the paragraph."""
+    """Return the first comment of a file: its first sentence, and the rest of the paragraph."""
     lines = []
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         if not line.startswith("#") or not line.strip("# "):

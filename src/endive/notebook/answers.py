@@ -55,7 +55,7 @@ class Runs(_Shown):
         return self.answer.to_answer(self.answer.name)
 
     def to_json_dict(self) -> dict[str, Any]:
-        """What ``endive run --seeds N --json`` prints."""
+        """Return what ``endive run --seeds N --json`` prints."""
         return self.answer.to_json_dict()
 
     def to_pandas(self) -> Any:
@@ -81,7 +81,7 @@ class Runs(_Shown):
 
 
 def _figure_rows(sample: Sample) -> Iterator[dict[str, Any]]:
-    """The figures of one run that people plot, source by source."""
+    """Yield the figures of one run that people plot, source by source."""
     for name in sample.statistics.source_names:
         figures = pooled_figures([sample], SOURCE, name)
         txns, latency = figures["txns"], figures["commit_latency_ms"]
@@ -106,12 +106,12 @@ class LimitAnswer(_Shown):
 
     @property
     def value(self) -> float:
-        """The last value that meets the objective."""
+        """Return the last value that meets the objective."""
         return self.found.value
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where that value lies."""
+        """Return where that value lies."""
         return self.found.low, self.found.high
 
     def to_answer(self) -> Answer:
@@ -163,7 +163,7 @@ def limit(
     seeds_max: int = SEEDS_MAX,
     simulations_max: int = SIMULATIONS_MAX,
 ) -> LimitAnswer:
-    """The largest (or smallest) value of a key that meets the objective, between ``low`` and ``high`` if given.
+    """Return the largest (or smallest) value of a key that meets the objective, between ``low`` and ``high`` if given.
 
     ``tolerance`` is how narrow the interval should be, as a share of the value; ``seeds_max`` and ``simulations_max``
     bound the runs of one value and of all.
@@ -190,7 +190,7 @@ def advise(
     seeds: int = SEEDS,
     with_hypothetical: bool = False,
 ) -> AdviceAnswer:
-    """What to change, the least that is enough first; ``levers`` by name, or all that apply."""
+    """Return what to change, the least that is enough first; ``levers`` by name, or all that apply."""
     chosen = None if levers is None else tuple(levers)
     advice = advise_on(base_of(config), slo=slo, levers=chosen, seeds=seeds, with_hypothetical=with_hypothetical)
     return AdviceAnswer(advice)
@@ -199,7 +199,7 @@ def advise(
 def compare(
     a: ConfigLike, b: ConfigLike | None = None, *, overrides: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> ComparisonAnswer:
-    """What differs between two configurations, or between one and itself with keys replaced."""
+    """Return what differs between two configurations, or between one and itself with keys replaced."""
     other = base_of(a if b is None else b)
     changed = other.varied(overrides) if overrides else other
     return ComparisonAnswer(compare_bases(base_of(a), changed, seeds=seeds))
@@ -214,6 +214,6 @@ def explain(
     where: str | None = None,
     with_blame: bool = False,
 ) -> ExplanationAnswer:
-    """The story of chosen txns: one by its number, or the worst of those for which ``where`` holds."""
+    """Return the story of chosen txns: one by its number, or the worst of those for which ``where`` holds."""
     explanation = explain_base(base_of(config), seed=seed, txn=txn, worst=worst, where=where, with_blame=with_blame)
     return ExplanationAnswer(explanation)

@@ -39,11 +39,11 @@ class Run(SimulationResult):
         return answer_html(self.to_answer(), with_style=True)
 
     def to_pandas(self) -> Any:
-        """The txns as a pandas frame, where pandas is installed."""
+        """Return the txns as a pandas frame, where pandas is installed."""
         return self.transactions.to_pandas()
 
     def to_polars(self) -> Any:
-        """The txns as a polars frame, where polars is installed."""
+        """Return the txns as a polars frame, where polars is installed."""
         try:
             import polars
         except ImportError:
@@ -89,7 +89,7 @@ def simulate(
     slo: str | None = None,
     engine: str = "auto",
 ) -> Run | Runs:
-    """Run a configuration, a mapping of its keys, or a TOML file; with ``seeds`` that many times.
+    """Return run a configuration, a mapping of its keys, or a TOML file; with ``seeds`` that many times.
 
     Without ``seeds`` the result is that of one run, which has no intervals.
     """

@@ -68,7 +68,7 @@ def more_txns(part: Judged, confidence: float = CONFIDENCE) -> int | None:
 
 
 def txns_to_tell(share: float, confidence: float = CONFIDENCE) -> float:
-    """How many txns, none of which fails, show that a share is above ``share``."""
+    """Return how many txns, none of which fails, show that a share is above ``share``."""
     return _txns_for_share(1.0, share, 1.0, confidence)
 
 
@@ -78,7 +78,7 @@ def _txns_for_share(share: float, limit: float, design: float, confidence: float
 
 
 def _factor(part: Judged) -> float:
-    """How many times as many txns bring the end of an interval to the limit: its reach falls with their root."""
+    """Return how many times as many txns bring the end of an interval to the limit: its reach falls with their root."""
     figure, limit = part.found, part.limit
     assert figure.value is not None
     assert limit is not None

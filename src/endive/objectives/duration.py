@@ -21,7 +21,7 @@ _PART: Final = re.compile(r"\s*(\d[\d_]*(?:\.\d+)?)\s*([A-Za-z]+)")
 
 
 def parse_duration_ms(text: str) -> float | None:
-    """Milliseconds that a text such as ``1h30min`` means; None if it is not a duration."""
+    """Return milliseconds that a text such as ``1h30min`` means; None if it is not a duration."""
     position, total_ms = 0, 0.0
     while position < len(text.rstrip()):
         part = _PART.match(text, position)
@@ -33,7 +33,7 @@ def parse_duration_ms(text: str) -> float | None:
 
 
 def duration_text(ms: float) -> str:
-    """A duration with three digits that matter, in the unit people would choose."""
+    """Return a duration with three digits that matter, in the unit people would choose."""
     size = abs(ms)
     for unit, above_ms in (("d", 604_800_000.0), ("h", 7_200_000.0), ("min", 120_000.0), ("s", 1_000.0)):
         if size >= above_ms:

@@ -31,7 +31,7 @@ class Field:
 
     @property
     def name(self) -> str:
-        """The name people use: the first short one, else the place in the summary."""
+        """Return the name people use: the first short one, else the place in the summary."""
         return self.short_names[0] if self.short_names else ".".join(self.path)
 
 
@@ -71,7 +71,7 @@ _BY_NAME: Final = {name: field for field in FIELDS for name in (".".join(field.p
 
 
 def field_at(name: str) -> Field | None:
-    """The field with a name: its place in the summary, dotted, or a short name."""
+    """Return the field with a name: its place in the summary, dotted, or a short name."""
     return _BY_NAME.get(name)
 
 

@@ -56,7 +56,7 @@ class Spread:
 
 
 def spread_of(y: Sequence[float], x: Sequence[float], degrees_per_run: float = MEAN_DEGREES) -> Spread | None:
-    """The spread between runs with an x; None if there are fewer than two of them."""
+    """Return the spread between runs with an x; None if there are fewer than two of them."""
     parts, weights = np.asarray(y, np.float64), np.asarray(x, np.float64)
     parts, weights = parts[weights > 0], weights[weights > 0]
     runs = len(weights)
@@ -86,7 +86,7 @@ def degrees_of(runs: Any, squares: Any, fourths: Any, per_run: float) -> Any:
 
 
 def share_estimate(hits: Sequence[int], of: Sequence[int], pending: int, confidence: float) -> Estimate:
-    """Share of ``hits`` in ``of`` over runs; ``pending`` ones may yet turn out either way."""
+    """Return share of ``hits`` in ``of`` over runs; ``pending`` ones may yet turn out either way."""
     n, hit = sum(of), sum(hits)
     if n == 0:
         return Estimate(None, 0.0, 1.0, 0) if pending else Estimate(None, txns=0)
@@ -100,7 +100,7 @@ def share_estimate(hits: Sequence[int], of: Sequence[int], pending: int, confide
 
 
 def share_design(hits: Sequence[int], of: Sequence[int], confidence: float) -> float | None:
-    """How many txns tell as much about a share as one would if all were independent; None for a single run."""
+    """Return how many txns tell as much about a share as one would if all were independent; None for a single run."""
     spread = spread_of(hits, of, SHARE_DEGREES)
     if spread is None:
         return None
@@ -113,7 +113,7 @@ def share_design(hits: Sequence[int], of: Sequence[int], confidence: float) -> f
 def design_of(
     share: Any, error: Any, runs: Any, degrees: Any, txns: Any, txns_per_run: Any, events: Any, confidence: float
 ) -> Any:
-    """The design effect of a share, with the doubt about the error in it; takes arrays too.
+    """Return the design effect of a share, with the doubt about the error in it; takes arrays too.
 
     It is below 1 where many txns turned out the rarer way and runs agree on how many: in a closed loop one failure
     makes room for a commit.
@@ -152,7 +152,7 @@ def wilson(share: Any, n: Any, z: float) -> tuple[Any, Any]:
 
 
 def percentile_estimate(runs: Sequence[Floats], percent: float, confidence: float) -> Estimate:
-    """A percentile of all values of all runs: every value of which the share below may be that percentage.
+    """Return a percentile of all values of all runs: every value of which the share below may be that percentage.
 
     Beyond the largest value the tail decides; an end is 0 or infinite if nothing that was seen bounds it.
     """
@@ -192,7 +192,7 @@ def beyond_seen(share_beyond: float, share: float) -> float:
 
 
 def _first(count: int, is_so: Any) -> int:
-    """The first of ``count`` places that is so; ``count`` if none is.
+    """Return the first of ``count`` places that is so; ``count`` if none is.
 
     It is so of all places after the first, except near the ends: too few txns lie beyond a place there to show that
     runs agree, and it may not be so though it is of the place before. So the ends are gone through, the rest bisected.
@@ -229,7 +229,7 @@ def ratio_estimate(y: Sequence[float], x: Sequence[float], confidence: float) ->
 
 
 def rate_estimate(counts: Sequence[float], lengths: Sequence[float], confidence: float) -> Estimate:
-    """Events per unit of ``lengths``: txns per second, retries per txn. Never surer than whole numbers allow."""
+    """Return events per unit of ``lengths``: txns per second, retries per txn. Never surer than whole numbers allow."""
     rate = ratio_estimate(counts, lengths, confidence)
     if rate.value is None or rate.low is None or rate.high is None or rate.runs is None:
         return rate
@@ -244,7 +244,7 @@ def rate_estimate(counts: Sequence[float], lengths: Sequence[float], confidence:
 
 
 def events_estimate(counts: Sequence[float], of: Sequence[float], confidence: float) -> Estimate:
-    """Events per txn, such as retries: few of them are no surer than as few failures would be."""
+    """Return events per txn, such as retries: few of them are no surer than as few failures would be."""
     rate, n = rate_estimate(counts, of, confidence), sum(of)
     if rate.value is None or rate.low is None or rate.high is None or sum(counts) >= EVENTS_ENOUGH:
         return rate
@@ -262,7 +262,7 @@ def count_reach(runs: Any, confidence: float) -> Any:
 
 
 def none_reach(confidence: float) -> float:
-    """How many events may be expected where none was seen (Poisson)."""
+    """Return how many events may be expected where none was seen (Poisson)."""
     return -math.log((1.0 - confidence) / 2.0)
 
 
@@ -283,7 +283,7 @@ def score_ends(mean: Any, reach: Any) -> tuple[Any, Any]:
 
 
 def mean_estimate(values: Sequence[float], confidence: float) -> Estimate:
-    """The mean of values that may be negative, one of each run: differences between two sides, seed by seed."""
+    """Return the mean of values that may be negative, one of each run: differences between two sides, seed by seed."""
     if not values:
         return Estimate(None)
     mean = math.fsum(values) / len(values)
@@ -295,7 +295,7 @@ def mean_estimate(values: Sequence[float], confidence: float) -> Estimate:
 
 
 def newcombe(before: Estimate, after: Estimate) -> Estimate:
-    """The difference of two figures from their own intervals, as if they were independent."""
+    """Return the difference of two figures from their own intervals, as if they were independent."""
     a, b = before, after
     assert a.value is not None
     assert b.value is not None

@@ -35,7 +35,7 @@ class Judged:
 
     @property
     def subject(self) -> Subject:
-        """The figure the comparison is about: its left one, if that is a figure."""
+        """Return the figure the comparison is about: its left one, if that is a figure."""
         for side in (self.comparison.left, self.comparison.right):
             if not isinstance(side, Constant) and isinstance(side.of, Subject):
                 return side.of
@@ -47,7 +47,7 @@ class Judged:
 
     @property
     def limit(self) -> float | None:
-        """The number that figure is held against; None if it is another figure."""
+        """Return the number that figure is held against; None if it is another figure."""
         sides = (self.comparison.left, self.comparison.right)
         return next((side.value for side in sides if isinstance(side, Constant)), None)
 
@@ -63,7 +63,7 @@ class Verdict:
 
     @property
     def decisive(self) -> tuple[Judged, ...]:
-        """The comparisons to show first: those that are not met, else those that cannot be told, else all."""
+        """Return the comparisons to show first: those that are not met, else those that cannot be told, else all."""
         for outcome in (NOT_MET, CANNOT_TELL):
             decisive = tuple(part for part in self.parts if part.outcome == outcome)
             if decisive and self.outcome != MET:
@@ -72,7 +72,7 @@ class Verdict:
 
 
 def judge(objective: Objective, lookup: Lookup) -> Verdict:
-    """The verdict from the estimates that ``lookup`` gives for each figure."""
+    """Return the verdict from the estimates that ``lookup`` gives for each figure."""
     parts: list[Judged] = []
     outcome, holds = _judge(objective.tree, lookup, parts)
     return Verdict(objective, outcome, holds, tuple(parts))

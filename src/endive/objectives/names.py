@@ -55,7 +55,7 @@ class Names:
 
     @property
     def streams(self) -> tuple[str, ...]:
-        """The sources that bring data to wait for."""
+        """Return the sources that bring data to wait for."""
         problems = self.stream_problems or ("",) * len(self.sources)
         return tuple(source for source, problem in zip(self.sources, problems, strict=True) if not problem)
 
@@ -68,7 +68,7 @@ class Names:
 
 
 def subjects_of(name: Name, names: Names) -> tuple[Subject, ...]:
-    """The figures a name stands for: one, or with ``every`` one for each source, kind or table."""
+    """Return the figures a name stands for: one, or with ``every`` one for each source, kind or table."""
     if name.every:
         scope, rest = name.parts[0], name.parts[1:]
         if scope not in (SOURCE, KIND, TABLE):
@@ -83,7 +83,7 @@ def subjects_of(name: Name, names: Names) -> tuple[Subject, ...]:
 
 
 def _subject(name: Name, scope: str, item: str, found: Field, names: Names) -> Subject:
-    """One figure, if that part of a run has it."""
+    """Return one figure, if that part of a run has it."""
     if found.is_of_data:
         if scope in (KIND, TABLE):
             raise _problem(name, f"data belong to a source, not to a {scope}. Sources are: {', '.join(names.sources)}.")
@@ -152,7 +152,7 @@ def _no_field(written: str) -> str:
 
 
 def _guess(written: str, known: tuple[str, ...]) -> str:
-    """The nearest names, as a question."""
+    """Return the nearest names, as a question."""
     begun = [item for item in known if item.startswith(written.lower())]
     close = [*begun, *get_close_matches(written.lower(), known, n=GUESSES_MAX)]
     quoted = [f"'{item}'" for item in dict.fromkeys(close)][:GUESSES_MAX]
@@ -160,7 +160,7 @@ def _guess(written: str, known: tuple[str, ...]) -> str:
 
 
 def unkept(subjects: Iterable[Subject]) -> str | None:
-    """What to say where a figure is not kept by a study: by table; None if all are."""
+    """Return what to say where a figure is not kept by a study: by table; None if all are."""
     for subject in subjects:
         if subject.scope == TABLE:
             return (

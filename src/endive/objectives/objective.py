@@ -27,7 +27,7 @@ class Objective:
 
     @property
     def subjects(self) -> tuple[Subject, ...]:
-        """The figures it speaks of, each once, in the order of the text."""
+        """Return the figures it speaks of, each once, in the order of the text."""
         subjects: dict[Subject, None] = {}
         for comparison in comparisons(self.tree):
             for side in (comparison.left, comparison.right):
@@ -37,7 +37,7 @@ class Objective:
 
 
 def parse_objective(text: str | None, names: Names) -> Objective:
-    """The objective a text means in a configuration with these names; None is the default one."""
+    """Return the objective a text means in a configuration with these names; None is the default one."""
     text = DEFAULT_OBJECTIVE if text is None else " ".join(text.split())
     if not text:
         raise ObjectiveError("The objective is empty. Write, for example, 'success_rate >= 99 %'.")
@@ -60,7 +60,7 @@ def _resolve(node: Node, names: Names) -> Node:
 
 
 def _pairs(node: Comparison, names: Names) -> list[tuple[Quantity, Quantity]]:
-    """Both sides with their names looked up; ``every`` gives one pair for each source, kind or table."""
+    """Return both sides with their names looked up; ``every`` gives one pair for each source, kind or table."""
     lefts, rights = _quantities(node.left, names), _quantities(node.right, names)
     if len(lefts) > 1 and len(rights) > 1 and len(lefts) == len(rights):
         return list(zip(lefts, rights, strict=True))
@@ -74,7 +74,7 @@ def _quantities(side: Quantity, names: Names) -> list[Quantity]:
 
 
 def _check(comparison: Comparison) -> Comparison:
-    """The comparison with its constant read in the unit of the figure, or a refusal if it has another."""
+    """Return the comparison with its constant read in the unit of the figure, or a refusal if it has another."""
     left, right = comparison.left, comparison.right
     if isinstance(right, Constant):
         return replace(comparison, right=_in_unit(right, _field_of(left)))

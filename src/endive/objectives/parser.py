@@ -51,12 +51,12 @@ class Token:
 
 
 def parse_tree(text: str) -> Node:
-    """The tree of an objective; names are not looked up yet."""
+    """Return the tree of an objective; names are not looked up yet."""
     return _Parser(_tokens(text)).read()
 
 
 def _tokens(text: str) -> list[Token]:
-    """The words of ``text``, closed by one of kind ``_END``."""
+    """Return the words of ``text``, closed by one of kind ``_END``."""
     tokens: list[Token] = []
     position = 0
     while position < len(text):

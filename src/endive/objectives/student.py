@@ -20,7 +20,7 @@ _BISECTIONS: Final = 60
 
 
 def student_t(degrees: float, confidence: float = CONFIDENCE) -> float:
-    """How many standard errors the interval reaches to either side of a mean with ``degrees`` of freedom.
+    """Return how many standard errors the interval reaches to either side of a mean with ``degrees`` of freedom.
 
     Between whole degrees it is interpolated by their reciprocals, in which t is nearly straight.
     """
@@ -59,7 +59,7 @@ def _whole(degrees: int, confidence: float) -> float:
 
 @cache
 def normal_z(confidence: float = CONFIDENCE) -> float:
-    """The same for a spread that is known: the quantile of the normal distribution."""
+    """Return the same for a spread that is known: the quantile of the normal distribution."""
     return NormalDist().inv_cdf((1.0 + confidence) / 2.0)
 
 

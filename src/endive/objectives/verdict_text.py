@@ -17,7 +17,7 @@ PER_HOUR_BELOW: Final = 0.01  # per second: rarer than that, people count per ho
 
 
 def figure_text(field: Field, value: float | None, beside: Sequence[float | None] = ()) -> str:
-    """A figure in its unit; a rate in that of the largest of those it stands ``beside``."""
+    """Return a figure in its unit; a rate in that of the largest of those it stands ``beside``."""
     if value is None:
         return NOTHING
     if math.isinf(value):
@@ -33,7 +33,7 @@ def figure_text(field: Field, value: float | None, beside: Sequence[float | None
 
 
 def share_digits(*values: float) -> str:
-    """Shares in percent, with as many digits as their distance from 0 and 100 % needs."""
+    """Return shares in percent, with as many digits as their distance from 0 and 100 % needs."""
     distances = [min(100.0 * value, 100.0 - 100.0 * value) for value in values]
     nearest = min((distance for distance in distances if distance > 0.0), default=100.0)
     digits = 1 if nearest >= 0.95 else 2 if nearest >= 0.095 else 3
@@ -46,14 +46,14 @@ def _without_zeros(text: str) -> str:
 
 
 def number_text(value: float) -> str:
-    """Three digits that matter, or all before the point."""
+    """Return three digits that matter, or all before the point."""
     size = abs(value)
     digits = 0 if size >= 1000 or value == int(value) else 1 if size >= 100 else 2 if size >= 10 else 3
     return f"{value:,.{digits}f}"
 
 
 def interval_text(field: Field, estimate: Estimate) -> str:
-    """The interval in brackets; empty if it is not known."""
+    """Return the interval in brackets; empty if it is not known."""
     if estimate.low is None or estimate.high is None:
         return ""
     beside = (estimate.low, estimate.value, estimate.high)
@@ -70,7 +70,7 @@ def estimate_text(field: Field, estimate: Estimate) -> str:
 
 
 def describe_verdict(part: Judged) -> str:
-    """One comparison, how sure it is, what was found, and on how many txns."""
+    """Return one comparison, how sure it is, what was found, and on how many txns."""
     estimate = part.found
     if estimate.value is None:
         return f"{part.comparison}: {certainty_text(part)}"

@@ -23,12 +23,12 @@ _FONT: Final = "DejaVu Sans, Verdana, Arial, sans-serif"
 
 
 def draw_agreement(figure: Any) -> str:
-    """The plot of an ``endive.verification.Figure`` as SVG, a panel for each group of its points."""
+    """Return the plot of an ``endive.verification.Figure`` as SVG, a panel for each group of its points."""
     return str(vl_convert.vegalite_to_svg(agreement_chart(figure)))
 
 
 def agreement_chart(figure: Any) -> dict[str, Any]:
-    """The plot as a Vega-Lite document."""
+    """Return the plot as a Vega-Lite document."""
     right, wrong = f"{figure.actual_label}, right", f"{figure.actual_label}, wrong"
     rows = [{**asdict(point), "verdict": right if _is_right(point) else wrong} for point in figure.points]
     x = quantity("x", figure.x_title, scale=_scale(figure.is_x_log), axis={"grid": False, "tickCount": 5})

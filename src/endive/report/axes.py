@@ -35,36 +35,36 @@ class Axis:
 
     @property
     def title(self) -> str:
-        """Name and unit."""
+        """Return name and unit."""
         return add_unit(self.name, self.unit)
 
     @property
     def is_numeric(self) -> bool:
-        """Whether it can be drawn to scale."""
+        """Return whether it can be drawn to scale."""
         return self.numbers is not None
 
     @property
     def is_log(self) -> bool:
-        """Whether a linear axis would crush its lower end."""
+        """Return whether a linear axis would crush its lower end."""
         return self.numbers is not None and is_log_spaced(self.numbers)
 
     def label(self, value: Any) -> str:
-        """The label of one of its values."""
+        """Return the label of one of its values."""
         return self.label_of[repr(value)]
 
     def number(self, value: Any) -> float | None:
-        """The position of one of its values."""
+        """Return the position of one of its values."""
         return None if self.numbers is None else self.numbers[self.labels.index(self.label(value))]
 
     def place(self, label: str) -> str:
-        """One of its labels with the unit or, if it has none, the name."""
+        """Return one of its labels with the unit or, if it has none, the name."""
         if not self.is_numeric:
             return label
         source = self.key.split(".")[1] if self.key.startswith("source.") and self.unit == "txns/s" else ""
         return f"{label} {self.unit}{f' of {source}' if source else ''}" if self.unit else self._count(label)
 
     def named(self, label: str) -> str:
-        """One of its labels with the name of the axis, if the label does not say what it is."""
+        """Return one of its labels with the name of the axis, if the label does not say what it is."""
         if self.is_numeric and not self.unit and (self.name.split()[0].endswith("s") or self.name.endswith(_AT_MOST)):
             return self._count(label)
         if not self.is_numeric and label not in ("yes", "no"):
@@ -72,7 +72,7 @@ class Axis:
         return f"{self.name} {label}{f' {self.unit}' if self.unit else ''}"
 
     def _count(self, label: str) -> str:
-        """A number of things: "1 table", "20 clients of writers", "at most 4 retries"."""
+        """Return a number of things: "1 table", "20 clients of writers", "at most 4 retries"."""
         first, _, rest = self.name.removesuffix(_AT_MOST).partition(" ")
         things = f"{first.removesuffix('s') if label == '1' else first}{f' {rest}' if rest else ''}"
         return f"{'at most ' if self.name.endswith(_AT_MOST) else ''}{label} {things}"
@@ -90,17 +90,17 @@ class Layout:
 
     @property
     def roles(self) -> dict[str, Axis | None]:
-        """The axis that gives a row of a chart its label along the page, in the legend and above panels."""
+        """Return the axis that gives a row of a chart its label along the page, in the legend and above panels."""
         return {"xl": self.x, "s": self.series, "f": self.panel}
 
     @property
     def others(self) -> tuple[Axis, ...]:
-        """Axes that need a selector in every chart."""
+        """Return axes that need a selector in every chart."""
         return tuple(axis for axis in self.axes if axis not in self.roles.values())
 
 
 def choose_layout(study: Study) -> Layout:
-    """Roles for the axes of a study."""
+    """Return roles for the axes of a study."""
     points = study.rows("configurations", columns=["point", "scope", *study.axes])
     asked = study.facts.get("report") or {}
     varied = [key for key in study.axes if _count(points, key) > 1]
@@ -125,7 +125,7 @@ def choose_layout(study: Study) -> Layout:
 
 
 def make_axis(key: str, values: Sequence[Any]) -> Axis:
-    """An axis from the values it takes: numbers in order, others as they come."""
+    """Return an axis from the values it takes: numbers in order, others as they come."""
     distinct = list({repr(value): value for value in values}.values())
     name, unit = axis_words(key)
     is_numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in distinct)
@@ -152,7 +152,7 @@ def make_axis(key: str, values: Sequence[Any]) -> Axis:
 
 
 def _time_unit(values_ms: Sequence[float]) -> tuple[float, str]:
-    """Milliseconds per unit, and the unit: the largest of which every value is a whole number."""
+    """Return milliseconds per unit, and the unit: the largest of which every value is a whole number."""
     for unit in ("h", "min", "s"):
         if all(value > 0 and value % MS_PER_UNIT[unit] == 0 for value in values_ms):
             return MS_PER_UNIT[unit], unit
@@ -160,7 +160,7 @@ def _time_unit(values_ms: Sequence[float]) -> tuple[float, str]:
 
 
 def is_log_spaced(numbers: Sequence[float]) -> bool:
-    """Whether values grow by factors rather than by steps, so that they belong on a logarithmic axis."""
+    """Return whether values grow by factors rather than by steps, so that they belong on a logarithmic axis."""
     ordered = sorted(set(numbers))
     if len(ordered) < 3 or ordered[0] <= 0 or ordered[-1] / ordered[0] < _LOG_SPAN_MIN:
         return False
@@ -180,14 +180,14 @@ def _choose_x(study: Study, points: Sequence[Row], varied: Sequence[str], asked:
 
 
 def _choose(points: Sequence[Row], keys: Sequence[str], most: int) -> str | None:
-    """The first axis of names with few enough values, else the first of numbers."""
+    """Return the first axis of names with few enough values, else the first of numbers."""
     fitting = [key for key in keys if _count(points, key) <= most]
     names = [key for key in fitting if not make_axis(key, [row[key] for row in points]).is_numeric]
     return next(iter(names or fitting), None)
 
 
 def _undecided(points: Sequence[Row], keys: Sequence[str], by: Sequence[str | None]) -> list[str]:
-    """Keys that still have a choice once the others, and those before them, are known."""
+    """Return keys that still have a choice once the others, and those before them, are known."""
     names: list[str] = []
     for key in keys:
         known = (*(name for name in by if name), *names)
@@ -197,7 +197,7 @@ def _undecided(points: Sequence[Row], keys: Sequence[str], by: Sequence[str | No
 
 
 def _is_decided(points: Sequence[Row], key: str, by: Sequence[str]) -> bool:
-    """Whether the values of ``by`` leave ``key`` no choice at any point."""
+    """Return whether the values of ``by`` leave ``key`` no choice at any point."""
     if not by:
         return False
     choices: dict[tuple[str, ...], str] = {}
@@ -221,7 +221,7 @@ def _rate_name(key: str) -> str:
 
 
 def _unique(labels: Sequence[str], values: Sequence[Any]) -> list[str]:
-    """Labels that rounding made equal, written out."""
+    """Return labels that rounding made equal, written out."""
     return [
         label if list(labels).count(label) == 1 else repr(value) for label, value in zip(labels, values, strict=True)
     ]

@@ -25,7 +25,7 @@ class Caution:
 
 
 def cautions(material: Material) -> tuple[Caution, ...]:
-    """Every kind of warning of a study, what weakens numbers before what they say."""
+    """Return every kind of warning of a study, what weakens numbers before what they say."""
     by_kind: dict[str, list[Row]] = {kind: [] for kind in WARNING_NAMES}
     for row in sorted(material.study.rows("warnings", scope=None), key=lambda row: str(row["warning"])):
         by_kind.setdefault(row["warning"], []).append(row)

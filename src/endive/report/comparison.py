@@ -57,7 +57,7 @@ class Change:
 
 
 def compare(materials: Sequence[Material]) -> Comparison | None:
-    """A comparison with the first study; None if there is only one."""
+    """Return a comparison with the first study; None if there is only one."""
     if len(materials) < 2:
         return None
     names = _names(materials)
@@ -88,7 +88,7 @@ def compare(materials: Sequence[Material]) -> Comparison | None:
 
 
 def change(figure: str, first: dict[int, Any], second: dict[int, Any]) -> Change | None:
-    """How a figure changes from one set of runs to another, paired by seed; None if no seed has both."""
+    """Return how a figure changes from one set of runs to another, paired by seed; None if no seed has both."""
     pairs = [(first[seed], second[seed]) for seed in sorted(first.keys() & second.keys())]
     pairs = [(a, b) for a, b in pairs if a is not None and b is not None]
     is_difference = figure == "success_rate"
@@ -115,7 +115,7 @@ def _names(materials: Sequence[Material]) -> list[str]:
 
 
 def _merge(materials: Sequence[Material], names: Sequence[str]) -> Material:
-    """All points of all studies, with the study as the axis of colours."""
+    """Return all points of all studies, with the study as the axis of colours."""
     layout = _merge_layouts(materials, names)
     labels: dict[str, list[str]] = {axis.key: [] for axis in layout.axes}
     positions: list[float | None] = []
@@ -149,7 +149,7 @@ def _merge(materials: Sequence[Material], names: Sequence[str]) -> Material:
 
 
 def _merge_layouts(materials: Sequence[Material], names: Sequence[str]) -> Layout:
-    """The axes of the first study with the values of all, and the study."""
+    """Return the axes of the first study with the values of all, and the study."""
     first = materials[0].layout
     points = [row for material in materials for row in _raw_points(material)]
     axes = {axis.key: make_axis(axis.key, [row[axis.key] for row in points]) for axis in first.axes}
@@ -177,7 +177,7 @@ def _raw_points(material: Material) -> list[Row]:
 
 
 def _add_changes(merged: Material, materials: Sequence[Material], names: Sequence[str]) -> list[Row]:
-    """One row per configuration of the later studies that the first one has too."""
+    """Return one row per configuration of the later studies that the first one has too."""
     keys = [axis.key for axis in materials[0].layout.axes]
     runs = [_runs(material, keys) for material in materials]
     place = 0
@@ -265,7 +265,7 @@ def _change_label(figure: str) -> str:
 
 
 def _words(merged: Material, names: Sequence[str], changes: Sequence[Row]) -> tuple[str, str]:
-    """A paragraph, and a line for the terminal: where the studies differ most in P95, and in success."""
+    """Return a paragraph, and a line for the terminal: where the studies differ most in P95, and in success."""
     if not changes:
         text = f"The studies vary the same axes but have no configuration in common with {names[0]}."
         return text, ""

@@ -62,11 +62,11 @@ class Material:
 
     @property
     def has_series(self) -> bool:
-        """Whether colours tell anything apart."""
+        """Return whether colours tell anything apart."""
         return self.layout.series is not None
 
     def subject_rows(self, table: str = "configurations") -> list[Row]:
-        """Rows of a table about the txns that the study asks about."""
+        """Return rows of a table about the txns that the study asks about."""
         question = self.question
         rows = self.study.rows(table, scope=question.scope)
         return [row for row in rows if row["name"] == question.name]
@@ -82,7 +82,7 @@ class Material:
         return ("s", series.title if series else "", ""), *(("xl", axis.title if axis else "", "") for axis in axes)
 
     def keys(self, *axes: Axis | None) -> tuple[str, ...]:
-        """Keys of the axes that are not among these: one value of each has to be selected."""
+        """Return keys of the axes that are not among these: one value of each has to be selected."""
         placed = {axis.key for axis in axes if axis is not None}
         return tuple(axis.key for axis in self.layout.axes if axis.key not in placed)
 
@@ -94,7 +94,7 @@ class Material:
         self.datasets[name] = places | {column: [row.get(column) for row in kept] for column in columns}
 
     def rows(self, dataset: str, selected: Sequence[str]) -> list[Row]:
-        """The rows a chart draws first, with the labels of their points, in the order of x."""
+        """Return the rows a chart draws first, with the labels of their points, in the order of x."""
         labels, columns = self.points.labels, self.datasets[dataset]
         points = {
             place: self.points.row(place)
@@ -109,7 +109,7 @@ class Material:
         return sorted(rows, key=lambda row: 0.0 if row["x"] is None else row["x"])
 
     def values(self, dataset: str, column: str) -> list[float]:
-        """All values of a column, of every point."""
+        """Return all values of a column, of every point."""
         return [value for value in self.datasets[dataset].get(column, []) if value is not None]
 
     def is_wide(self, dataset: str, column: str) -> bool:
@@ -131,7 +131,7 @@ class Material:
 
 
 def prepare(study: Study, bands: str = CONFIDENCE) -> Material:
-    """Axes, points and the data set of the txns that are asked about, ``configurations``."""
+    """Return axes, points and the data set of the txns that are asked about, ``configurations``."""
     layout = choose_layout(study)
     points = list_points(study, layout)
     question = find_question(study)
@@ -159,7 +159,7 @@ def prepare(study: Study, bands: str = CONFIDENCE) -> Material:
 
 
 def _deviations(row: Row, figures: Sequence[str]) -> Row:
-    """Bands of one standard deviation over seeds, as the experiment plan draws them."""
+    """Return bands of one standard deviation over seeds, as the experiment plan draws them."""
     bands: Row = {}
     for figure in figures:
         mean, deviation = row.get(figure), row.get(f"{figure}_stddev")
@@ -172,17 +172,17 @@ def _deviations(row: Row, figures: Sequence[str]) -> Row:
 
 
 def with_ends(figure: str) -> tuple[str, str, str]:
-    """A figure's columns: mean and both ends of its interval."""
+    """Return a figure's columns: mean and both ends of its interval."""
     return figure, f"{figure}_ci95_low", f"{figure}_ci95_high"
 
 
 def figure_columns(figures: Iterable[str], label: Callable[[str], str] = figure_label) -> list[tuple[str, str]]:
-    """Columns of a table beside a chart: each figure and both ends of its interval, with headings."""
+    """Return columns of a table beside a chart: each figure and both ends of its interval, with headings."""
     return [pair for name in figures for pair in zip(with_ends(name), (label(name), "95 % from", "to"), strict=True)]
 
 
 def asked_metrics(study: Study) -> tuple[str, ...]:
-    """Figures that the study file asks for."""
+    """Return figures that the study file asks for."""
     return tuple((study.facts.get("report") or {}).get("metrics") or ())
 
 
@@ -204,7 +204,7 @@ def ends_text(material: Material, figure: str, x: Axis) -> str:
 
 
 def x_channel(axis: Axis | None, *, ordinal: bool = False) -> Spec:
-    """The channel along the page: to scale for numbers, a logarithmic one where they grow by factors."""
+    """Return the channel along the page: to scale for numbers, a logarithmic one where they grow by factors."""
     if axis is None:
         return {"field": "xl", "type": "ordinal", "title": None, "axis": {"labels": False, "ticks": False}}
     if ordinal or not axis.is_numeric:
@@ -250,7 +250,7 @@ def drawn_values(material: Material, dataset: str, figure: str) -> list[float]:
 
 
 def y_channel(figure: str, values: Sequence[float] = (), is_log: bool = False) -> Spec:
-    """The channel up the page, for a figure with these values."""
+    """Return the channel up the page, for a figure with these values."""
     name, unit = figure_words(figure)
     if unit == "%":
         return quantity(figure, name, scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5})
@@ -263,7 +263,7 @@ def y_channel(figure: str, values: Sequence[float] = (), is_log: bool = False) -
 
 
 def _relabelled(values: Sequence[float], is_log: bool, factor: float) -> Spec:
-    """The same for figures that people count in another unit: data stay, the labels are so many times that."""
+    """Return the same for figures that people count in another unit: data stay, the labels are so many times that."""
     spec = scale([factor * value for value in values], is_log=is_log)
     ticks = spec["axis"].get("values") or round_ticks(factor * max(values))
     expression = f"format({factor!r} * datum.value, ',.3~r')"
@@ -272,7 +272,7 @@ def _relabelled(values: Sequence[float], is_log: bool, factor: float) -> Spec:
 
 
 def number_format(figure: str) -> str:
-    """How a tooltip writes a figure."""
+    """Return how a tooltip writes a figure."""
     return ".1%" if figure_words(figure)[1] == "%" else ",.4~r"
 
 
@@ -287,7 +287,7 @@ def _series_legend(layout: Layout) -> Legend:
 
 
 def success_label(row: Row) -> str | None:
-    """What stands beside a mark that misses the objective: the share that committed."""
+    """Return what stands beside a mark that misses the objective: the share that committed."""
     if row["success_rate"] is None or row["meets_objective"] is not False:
         return None
     return f"{100 * row['success_rate']:.0f} %"

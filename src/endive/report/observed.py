@@ -22,7 +22,7 @@ _HEIGHT: Final = 190
 
 
 def observed_page(history: TableHistory, seen: Mapping[str, Any]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     charts = [
         ("Commits per hour", _commits(history)),
         ("Gaps between commits of one source", _gaps(seen)),
@@ -52,7 +52,7 @@ def observed_page(history: TableHistory, seen: Mapping[str, Any]) -> str:
 
 
 def sentence(seen: Mapping[str, Any]) -> str:
-    """What was seen, in two sentences."""
+    """Return what was seen, in two sentences."""
     kinds = ", ".join(f"{count:,} {name}" for name, count in seen["operations"].items())
     size = seen["size"]
     manifests = "an unknown number of" if size["manifests"] is None else f"{size['manifests']:,}"

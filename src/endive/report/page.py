@@ -38,7 +38,7 @@ HATCH: Final = (
 
 
 def render(report: Report) -> str:
-    """The whole page."""
+    """Return the whole page."""
     sections = [*(_section(index, section, report) for index, section in enumerate(report.sections))]
     if report.comparison is not None:  # one that cannot be drawn does not come first
         sections.insert(0 if report.comparison.charts else len(sections), _comparison(report, report.comparison))
@@ -92,7 +92,7 @@ def write_report(report: Report, path: Place | Path) -> int:
 
 
 def study_data(material: Material, charts: Sequence[Chart]) -> dict[str, Any]:
-    """What the script needs of one study."""
+    """Return what the script needs of one study."""
     axes = material.layout.axes
     index = {axis.key: place for place, axis in enumerate(axes)}
     roles = {name: None if axis is None else index[axis.key] for name, axis in material.layout.roles.items()}
@@ -123,12 +123,12 @@ def _chart_data(chart: Chart, index: dict[str, int]) -> dict[str, Any]:
 
 
 def spec_for_page(chart: Chart, variant: Variant) -> Any:
-    """What the page draws: it shows legends itself, but none of amounts."""
+    """Return what the page draws: it shows legends itself, but none of amounts."""
     return variant.spec if chart.has_gradient else without_legends(variant.spec)
 
 
 def without_legends(spec: Any) -> Any:
-    """The same specification, for a page that shows the legend itself."""
+    """Return the same specification, for a page that shows the legend itself."""
     if isinstance(spec, list):
         return [without_legends(part) for part in spec]
     if isinstance(spec, dict):
@@ -137,7 +137,7 @@ def without_legends(spec: Any) -> Any:
 
 
 def to_script(data: Any) -> str:
-    """JSON that may stand inside a script element."""
+    """Return JSON that may stand inside a script element."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -203,7 +203,7 @@ def _caution(caution: Caution) -> str:
 
 
 def _simulated(material: Material) -> Iterator[str]:
-    """What was simulated, closed on a screen and open on paper."""
+    """Yield what was simulated, closed on a screen and open on paper."""
     lines = simulated_lines(material.study, material.layout)
     if not lines:
         return
@@ -273,13 +273,13 @@ def _figure(index: int, place: int, chart: Chart, material: Material) -> str:
 
 
 def legend_html(legend: Legend) -> str:
-    """Entries with the look of each, for a page that has no switches."""
+    """Return entries with the look of each, for a page that has no switches."""
     items = (f"<li>{_swatch(mark)}{escape(mark.label)}</li>" for mark in legend.marks)
     return f"<ul>{''.join(items)}</ul>"
 
 
 def _legend(legend: Legend) -> str:
-    """Entries that switch what they name off and on."""
+    """Return entries that switch what they name off and on."""
     items = "".join(
         f'<li><button type="button" aria-pressed="true" data-entry="{escape(mark.label)}">{_swatch(mark)}'
         f"{escape(mark.label)}</button></li>"

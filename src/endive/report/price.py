@@ -64,7 +64,7 @@ def prices_of(configs: Mapping[int, Mapping[str, Any]]) -> Prices:
 
 
 def point_configs(study: Study) -> dict[int, dict[str, Any]]:
-    """The resolved configuration of each point, from the sweep's table of runs."""
+    """Return the resolved configuration of each point, from the sweep's table of runs."""
     try:
         folder = place_of(study.folder)
         table = run_configs(folder, study.name)

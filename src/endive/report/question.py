@@ -37,33 +37,33 @@ class Question:
 
     @property
     def is_of_all(self) -> bool:
-        """Whether the question is about whole runs, or about each of their sources."""
+        """Return whether the question is about whole runs, or about each of their sources."""
         return (self.scope, self.name) == ALL
 
     @property
     def is_of_each_source(self) -> bool:
-        """Whether several sources are asked about, each for itself."""
+        """Return whether several sources are asked about, each for itself."""
         is_of_sources = any(subject.scope != WHOLE_RUN for subject in self.objective.subjects)
         return self.is_of_all and is_of_sources and self.sources > 1
 
     @property
     def who(self) -> str:
-        """The txns the question is about, in words."""
+        """Return the txns the question is about, in words."""
         if self.is_of_all:
             return "txns"
         return KIND_NAMES.get(self.name, self.name) if self.scope == "operation" else self.name
 
     @property
     def success_min(self) -> float | None:
-        """The success rate that is asked for, if one is and it is the same for everybody."""
+        """Return the success rate that is asked for, if one is and it is the same for everybody."""
         return self._level((_SUCCESS,), ">")
 
     def freshness_max(self, figure: str) -> float | None:
-        """How late data may be, in ms, by a figure of their age; None if nothing or several things are asked."""
+        """Return how late data may be, in ms, by a figure of their age; None if nothing or several things are asked."""
         return self._level(("freshness_ms", figure.removeprefix("freshness_").removesuffix("_ms")), "<")
 
     def _level(self, path: tuple[str, ...], sign: str) -> float | None:
-        """The only number that a figure is held against."""
+        """Return the only number that a figure is held against."""
         parts = [part for part in comparisons(self.objective.tree) if _is_of(part, path) and part.sign[0] == sign]
         levels = {part.right.value for part in parts if isinstance(part.right, Constant)}
         return levels.pop() if len(levels) == 1 else None
@@ -74,7 +74,7 @@ class Question:
 
 
 def find_question(study: Study) -> Question:
-    """The question of a study: its subject if it names one, else who its objective speaks of."""
+    """Return the question of a study: its subject if it names one, else who its objective speaks of."""
     facts = study.facts
     names = Names(sources=tuple(facts["sources"]), kinds=tuple(facts["kinds"]))
     objective = parse_objective(facts["objective"], names)
@@ -95,7 +95,7 @@ def find_question(study: Study) -> Question:
 
 
 def _is_of(part: Comparison, path: tuple[str, ...]) -> bool:
-    """Whether a comparison holds the figure at that place of a summary against a number."""
+    """Return whether a comparison holds the figure at that place of a summary against a number."""
     left, right = part.left, part.right
     if isinstance(left, Constant) or not isinstance(left.of, Subject) or not isinstance(right, Constant):
         return False

@@ -50,7 +50,7 @@ class Report:
     version: str
 
     def unsaid(self) -> tuple[str, ...]:
-        """What decides the answer and no configuration says, each once."""
+        """Return what decides the answer and no configuration says, each once."""
         cautions = [caution for section in self.sections for caution in section.cautions]
         return tuple(dict.fromkeys(each.text for each in cautions if each.kind.startswith(UNSAID)))
 
@@ -96,7 +96,7 @@ def make_section(study: Study, prices: Prices | None = None, bands: str = CONFID
 
 
 def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
-    """Every chart, in the order of the page."""
+    """Return every chart, in the order of the page."""
     along = material.layout.x.name if material.layout.x else "load"
     whose = material.whose
     level = material.question.success_min

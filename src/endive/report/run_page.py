@@ -54,12 +54,12 @@ _STYLE: Final = (Path(__file__).parent / "assets" / "page.css").read_text(encodi
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Whether ``endive run --out`` has filled a folder."""
+    """Return whether ``endive run --out`` has filled a folder."""
     return (folder / SUMMARY_FILE).is_file() and (folder / TRANSACTIONS_FILE).is_file()
 
 
 def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]]:
-    """The whole page, and its answer in lines for a terminal."""
+    """Return the whole page, and its answer in lines for a terminal."""
     summary, txns = _read(folder)
     config = load_simulation_config(folder / CONFIG_FILE)
     verdict = judge(objective_of(config, slo), lambda subject: _figure(summary, subject))
@@ -102,7 +102,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], pa.Table]:
 
 
 def _figure(summary: Mapping[str, Any], subject: Subject) -> Estimate:
-    """A figure of the run; one seed has no interval here."""
+    """Return a figure of the run; one seed has no interval here."""
     blocks = {SOURCE: "by_source", KIND: "by_operation", TABLE: "by_table"}
     block: Any = summary["summary"] | {"requests": summary["requests"]}
     if subject.name:
@@ -159,7 +159,7 @@ def _warnings(summary: Mapping[str, Any]) -> list[str]:
 
 
 def in_window(txns: pa.Table, window: Mapping[str, Any]) -> pa.Table:
-    """The txns that count: those submitted between warm-up and cool-down."""
+    """Return the txns that count: those submitted between warm-up and cool-down."""
     submitted_ms = txns["submit_ms"]
     return txns.filter(
         pc.and_(pc.greater_equal(submitted_ms, window["start_ms"]), pc.less(submitted_ms, window["end_ms"]))
@@ -167,14 +167,14 @@ def in_window(txns: pa.Table, window: Mapping[str, Any]) -> pa.Table:
 
 
 def ages_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Ages]:
-    """How late the data of every stream are."""
+    """Return how late the data of every stream are."""
     times = config.simulation
     window = Window.of_ms(duration_ms=times.duration_ms, warmup_ms=times.warmup_ms, cooldown_ms=times.cooldown_ms)
     return {name: ages_of(stream, window, own) for name, stream, own in _streams(config, txns)}
 
 
 def late_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Late]:
-    """The same at moments of the whole run, from the first to the last."""
+    """Return the same at moments of the whole run, from the first to the last."""
     moments_us = np.linspace(0.0, config.simulation.duration_ms * 1000.0, MOMENTS + 1).astype(np.int64)[1:]
     late = {}
     for name, stream, own in _streams(config, txns):
@@ -185,7 +185,7 @@ def late_by_source(config: SimulationConfig, txns: pa.Table) -> dict[str, Late]:
 
 
 def _streams(config: SimulationConfig, txns: pa.Table) -> Iterator[tuple[str, Stream, pa.Table]]:
-    """Every stream with its name and its own txns."""
+    """Yield every stream with its name and its own txns."""
     for stream in streams_of(config):
         name = config.sources[stream.source].name
         yield name, stream, txns.filter(pc.equal(txns["source"], name))

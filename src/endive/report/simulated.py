@@ -26,7 +26,7 @@ def simulated_lines(study: Study, layout: Layout) -> tuple[Line, ...]:
 
 
 def configuration_text(study: Study) -> str:
-    """The first configuration in full, with defaults, as TOML; empty if the analysis kept none."""
+    """Return the first configuration in full, with defaults, as TOML; empty if the analysis kept none."""
     kept = study.facts.get("simulated")
     return toml_text(kept["configuration"]) if kept else ""
 
@@ -68,7 +68,7 @@ def _list_words(table: Mapping[str, Any]) -> str:
 
 
 def _known(figures: list[Mapping[str, Any]]) -> str:
-    """How many latencies are measured, fitted or assumed, and the assumed ones by name."""
+    """Return how many latencies are measured, fitted or assumed, and the assumed ones by name."""
     if not figures:
         return "not said"
     levels: dict[str, list[str]] = {}

@@ -136,19 +136,19 @@ WARNING_NAMES: Final[Mapping[str, str]] = {
 
 
 def figure_label(figure: str) -> str:
-    """A figure as the title of an axis: name and unit."""
+    """Return a figure as the title of an axis: name and unit."""
     return add_unit(*figure_words(figure))
 
 
 def figure_words(figure: str) -> tuple[str, str]:
-    """A figure's name in words and its unit."""
+    """Return a figure's name in words and its unit."""
     if figure in FIGURE_NAMES:
         return FIGURE_NAMES[figure]
     return _split_unit(figure)
 
 
 def axis_words(key: str) -> tuple[str, str]:
-    """An axis's name in words and its unit."""
+    """Return an axis's name in words and its unit."""
     if key in _AXIS_NAMES:
         return _AXIS_NAMES[key]
     parts = key.split(".")
@@ -178,7 +178,7 @@ def _split_unit(name: str) -> tuple[str, str]:
 
 
 def add_unit(name: str, unit: str) -> str:
-    """Name and unit as one title."""
+    """Return name and unit as one title."""
     return f"{name} ({unit})" if unit else name
 
 
@@ -194,20 +194,20 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share with one decimal, or as many as tell it from 100 %."""
+    """Return a share with one decimal, or as many as tell it from 100 %."""
     if value is None:
         return "-"
     return "100 %" if value == 1 else f"{_points(value)} %"
 
 
 def _points(share: float) -> str:
-    """A share in percentage points; 100 only if it is."""
+    """Return a share in percentage points; 100 only if it is."""
     texts = [f"{100 * share:.{decimals}f}" for decimals in (1, 2, 3)]
     return next((text for text in texts if share >= 1 or not text.startswith("100")), "> 99.99")
 
 
 def show(figure: str, value: float | None) -> str:
-    """A figure's value in a sentence, with its unit."""
+    """Return a figure's value in a sentence, with its unit."""
     if figure in PERCENT_FIGURES:
         return percent(value)
     unit = figure_words(figure)[1]
@@ -217,12 +217,12 @@ def show(figure: str, value: float | None) -> str:
 
 
 def is_per_hour(rate_per_s: float) -> bool:
-    """Whether people would count it by the hour."""
+    """Return whether people would count it by the hour."""
     return rate_per_s < PER_HOUR_BELOW
 
 
 def with_interval(row: Mapping[str, Any], figure: str) -> str:
-    """A mean with its 95 % interval in brackets, if it has one."""
+    """Return a mean with its 95 % interval in brackets, if it has one."""
     low, high = row.get(f"{figure}_ci95_low"), row.get(f"{figure}_ci95_high")
     text = show(figure, row[figure])
     if low is None or high is None or row[figure] is None or low == high:
@@ -235,7 +235,7 @@ def with_interval(row: Mapping[str, Any], figure: str) -> str:
 
 
 def value_text(value: Any, key: str = "") -> str:
-    """The value of an axis: in words if it has any, else as the study writes it."""
+    """Return the value of an axis: in words if it has any, else as the study writes it."""
     if isinstance(value, str):
         return _VALUE_NAMES.get(key, {}).get(value, value)
     if isinstance(value, int) and value >= _THOUSANDS_FROM:
@@ -286,10 +286,10 @@ def join_words(items: list[str]) -> str:
 
 
 def quote(label: str) -> str:
-    """A label that can stand in a list: in quotes if it holds a comma itself."""
+    """Return a label that can stand in a list: in quotes if it holds a comma itself."""
     return f'"{label}"' if ", " in label and "(" not in label else label
 
 
 def count_words(count: int, noun: str) -> str:
-    """A number of things."""
+    """Return a number of things."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -61,23 +61,23 @@ class Advice:
 
     @property
     def gives_up(self) -> str:
-        """What it costs those who use the table."""
+        """Return what it costs those who use the table."""
         return "; ".join(lever.gives_up for lever in self.levers)
 
     @property
     def availability(self) -> str:
-        """Whether it can be had, and how."""
+        """Return whether it can be had, and how."""
         return "; ".join(lever.availability for lever in self.levers)
 
     @property
     def effort(self) -> tuple[int, int, int]:
-        """What it takes, to be compared: whether it can be had, how many changes, how deep the deepest goes."""
+        """Return what it takes, to be compared: whether it can be had, how many changes, how deep the deepest goes."""
         had = max((_HAD[lever.had] for lever in self.levers), default=0)
         return had, max((lever.effort for lever in self.levers), default=0), len(self.levers)
 
     @property
     def helps(self) -> bool:
-        """Whether it surely brings the figure closer to the objective."""
+        """Return whether it surely brings the figure closer to the objective."""
         low, high = self.effect.low, self.effect.high
         return self.gain > 0.0 and low is not None and high is not None and (low > 0.0 or high < 0.0)
 
@@ -98,12 +98,12 @@ class Advised:
 
     @property
     def enough(self) -> tuple[Advice, ...]:
-        """The changes that meet the objective, the least first."""
+        """Return the changes that meet the objective, the least first."""
         return tuple(advice for advice in self.advice if advice.verdict.outcome == MET)
 
     @property
     def helpful(self) -> tuple[Advice, ...]:
-        """The changes that bring the figure closer to the objective; surely, if nothing has to change."""
+        """Return the changes that bring the figure closer to the objective; surely, if nothing has to change."""
         if self.now.verdict.outcome == MET:
             return tuple(advice for advice in self.advice if advice.helps)
         return tuple(advice for advice in self.advice if advice.gain > 0.0 or advice in self.enough)
@@ -219,7 +219,7 @@ def _smallest(asked: _Asked, singles: list[tuple[Change, Advice]]) -> list[tuple
 
 
 def _family(change: Change) -> tuple[str, str | None]:
-    """What several strengths of one lever have in common."""
+    """Return what several strengths of one lever have in common."""
     return change.lever.name, change.offer.aims_at
 
 
@@ -227,7 +227,7 @@ def _family(change: Change) -> tuple[str, str | None]:
 
 
 def _pairs(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Advice]:
-    """Levers, each with those that remove what it leaves: another cause than its own.
+    """Return levers, each with those that remove what it leaves: another cause than its own.
 
     Those that take the least are paired first, and no more once two of them are enough.
     """
@@ -255,7 +255,7 @@ def _pairs(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Advi
 
 
 def _aim(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Change]:
-    """One lever of each sort that suits the causes as they are now, whether or not it helps alone."""
+    """Return one lever of each sort that suits the causes as they are now, whether or not it helps alone."""
     now = causes_of(asked.replicator, asked.base.config, asked.subject, asked.sign, asked.before)
     suited = sorted(singles, key=lambda item: (now.rank(item[0].lever.removes, item[0].offer.aims_at), item[1].effort))
     sorts: dict[str, Change] = {}
@@ -266,7 +266,7 @@ def _aim(asked: _Asked, singles: Sequence[tuple[Change, Advice]]) -> list[Change
 
 
 def _in_turn(left: Causes, others: Sequence[Change]) -> list[Change]:
-    """The first change against each cause that is left, then the second against each, and so on.
+    """Return the first change against each cause that is left, then the second against each, and so on.
 
     Which remedy it takes cannot be told from a failure: retries run out because there are few of them, because others
     are many, or because an attempt takes long.
@@ -282,7 +282,7 @@ def _in_turn(left: Causes, others: Sequence[Change]) -> list[Change]:
 
 
 def _find_partners(asked: _Asked, one: Change, others: Sequence[Change]) -> list[Change]:
-    """One change together with the first few others, of each lever the first strength."""
+    """Return one change together with the first few others, of each lever the first strength."""
     partners: dict[tuple[str, str | None], Change] = {}
     for other in others:
         if other.lever.name == one.lever.name or _family(other) in partners or len(partners) == PARTNERS:
@@ -299,7 +299,7 @@ def _find_partners(asked: _Asked, one: Change, others: Sequence[Change]) -> list
 
 
 def _choose_shown(asked: _Asked, ranked: Sequence[Advice]) -> list[Advice]:
-    """The first few that may meet the objective, with as many seeds as it takes to tell."""
+    """Return the first few that may meet the objective, with as many seeds as it takes to tell."""
     shown = list(ranked)
     hopeful = [place for place, advice in enumerate(ranked) if advice.verdict.outcome != NOT_MET and advice.helps]
     for place in hopeful[:TOLD]:
@@ -325,7 +325,7 @@ def _surely(asked: _Asked, advice: Advice) -> Advice:
 
 
 def _rank(found: Sequence[Advice]) -> tuple[Advice, ...]:
-    """What can be had first; what meets the objective before what may, and that before the rest.
+    """Return what can be had first; what meets the objective before what may, and that before the rest.
 
     Of those that meet it the one that takes the least; of the others the one that helps most, where a tenth of the
     greatest help is no difference, and then the one that takes the least.

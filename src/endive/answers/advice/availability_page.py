@@ -25,7 +25,7 @@ This page is written by `python -m endive.answers.advice.availability_page`.
 
 
 def availability_page() -> str:
-    """As Markdown."""
+    """Return as Markdown."""
     options = [
         (option.key if option.value is ANY else f"{option.key} = {value_text(option.value)}", option.had, option.how)
         for option in OPTIONS

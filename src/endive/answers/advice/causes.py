@@ -47,7 +47,7 @@ class Causes:
     rivals: tuple[str, ...]  # sources without which it is surely better, the worst first
 
     def rank(self, removes: str, aims_at: str | None) -> int:
-        """How well a lever suits them: a rival that is to blame first, then the remedies in their order."""
+        """Return how well a lever suits them: a rival that is to blame first, then the remedies in their order."""
         if aims_at is not None and aims_at in self.rivals:
             return self.rivals.index(aims_at)
         if aims_at is None and removes in self.remedies:
@@ -58,7 +58,7 @@ class Causes:
 def causes_of(
     replicator: Replicator, config: SimulationConfig, subject: Subject, sign: float, samples: Sequence[Sample]
 ) -> Causes:
-    """The causes, from these runs and as many without each of the other sources.
+    """Return the causes, from these runs and as many without each of the other sources.
 
     Where no source alone is to blame but all together are, since each hides the others, all of them are.
     """

@@ -234,7 +234,7 @@ LEVERS: Final = (
 
 
 def changes_of(base: Base, names: tuple[str, ...] | None = None, *, with_hypothetical: bool = False) -> list[Change]:
-    """Every change that the configuration allows; what nobody can have only if it is named or asked for."""
+    """Return every change that the configuration allows; what nobody can have only if it is named or asked for."""
     levers = [lever for lever in LEVERS if lever.of in (None, base.config.table.format)]
     known = tuple(lever.name for lever in levers)
     for name in names or ():
@@ -250,7 +250,7 @@ def changes_of(base: Base, names: tuple[str, ...] | None = None, *, with_hypothe
 
 
 def change_of(base: Base, lever: Lever, offer: Offer) -> Change | None:
-    """An offer as a change; None if the configuration cannot have it, or has it already."""
+    """Return an offer as a change; None if the configuration cannot have it, or has it already."""
     try:
         config = base.with_values(offer.keys)
     except ConfigError:

@@ -150,7 +150,7 @@ def chosen_txns(records: Records, *, txn: int | None, worst: int | None, where: 
 
 
 def _matching(records: Records, where: str) -> list[int]:
-    """Where in the run the txns are that meet a condition over the columns of a result, written as in SQL."""
+    """Return where in the run the txns are that meet a condition over the columns of a result, written as in SQL."""
     text = re.sub(r"(?<![<>=!])=(?!=)", "==", where).replace("<>", "!=")
     text = re.sub(r"\bAND\b", "and", re.sub(r"\bOR\b", "or", re.sub(r"\bNOT\b", "not", text)))
     try:
@@ -191,7 +191,7 @@ def blame_of(stories: Stories, records: Records) -> tuple[Blame, ...]:
 
 
 def trace_text(found: Explanation) -> str:
-    """The trace of the chosen txns and of the rivals that overtook them."""
+    """Return the trace of the chosen txns and of the rivals that overtook them."""
     events = list(_events(found))
     if len(events) > EVENTS_MAX:
         raise ObjectiveError(

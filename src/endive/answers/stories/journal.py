@@ -128,7 +128,7 @@ class _Requests(list[TracedRequest]):
 def journal_of(
     config: SimulationConfig, seed: int, until_us: int | None = None, of_txns: frozenset[int] | None = None
 ) -> tuple[Journal, SimulationResult]:
-    """The journal of a run, up to an instant if one is given, and the run itself.
+    """Return the journal of a run, up to an instant if one is given, and the run itself.
 
     With ``of_txns`` reads and requests of others are left out, so that a run of any length can be told.
     """

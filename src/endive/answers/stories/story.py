@@ -128,7 +128,7 @@ class Stories:
             self._of_txn.setdefault(request[1], ([], [], []))[2].append(request)
 
     def of(self, txn_id: int) -> Story:
-        """The story of one txn."""
+        """Return the story of one txn."""
         record = self._records[txn_id]
         looks, swaps, requests = self._of_txn.get(txn_id, ([], [], []))
         numbers = range(1, max((entry[2] for entry in requests), default=0) + 1)

@@ -145,7 +145,7 @@ def _matching(section: ReferenceSection, key: str) -> ReferenceSection:
 
 
 def _lines(section: ReferenceSection) -> Iterator[str]:
-    """A section as lines of at most a hundred characters: a key, then what there is to say of it."""
+    """Yield a section as lines of at most a hundred characters: a key, then what there is to say of it."""
     yield f"# {section.title}"
     for row in section.rows:
         name, *rest = (_bare(cell) for cell in row)
@@ -161,5 +161,5 @@ def _lines(section: ReferenceSection) -> Iterator[str]:
 
 
 def _bare(cell: str) -> str:
-    """A cell without its Markdown."""
+    """Return a cell without its Markdown."""
     return cell.replace("`", "").replace("**", "")

@@ -49,7 +49,7 @@ def providers(
 
 
 def profile_dict(profile: Profile) -> dict[str, Any]:
-    """A profile as a JSON object."""
+    """Return a profile as a JSON object."""
     from endive.storage import OBJECTS, OPERATIONS
 
     return {
@@ -107,7 +107,7 @@ def _print_one(profile: Profile) -> None:
 
 
 def _other_figures(profile: Profile) -> list[str]:
-    """The figures of a profile that are no distribution, with their sources."""
+    """Return the figures of a profile that are no distribution, with their sources."""
     from endive.storage import OBJECTS, OPERATIONS, grouped_prices
 
     lines = []

@@ -50,7 +50,7 @@ def _print_all(recipes: list[Recipe]) -> None:
 
 
 def recipe_text(recipe: Recipe) -> str:
-    """A recipe in words, with a source that uses it and what that source becomes."""
+    """Return a recipe in words, with a source that uses it and what that source becomes."""
     lines = [f"{recipe.name}: {recipe.title}", ""]
     for heading in ("commits", "table", "retries", "isolation", "failure"):
         lines.append(f"  {heading + ':':<11}{getattr(recipe, heading)}")

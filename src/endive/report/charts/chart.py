@@ -138,7 +138,7 @@ class Omission:
 def make_legend(
     field_name: str, title: str, labels: Sequence[str], *, with_shapes: bool, fixed: Sequence[str] = ()
 ) -> Legend:
-    """A look for each label: colours first, then dashes and shapes, which differ from one to the next anyway.
+    """Return a look for each label: colours first, then dashes and shapes, which differ from one to the next anyway.
 
     Labels in ``fixed`` look like their place there, whichever of them are drawn.
     """
@@ -157,7 +157,7 @@ def make_legend(
 
 
 def look_of(legend: Legend, look: str = "colour") -> Spec:
-    """A channel that gives each entry of a legend its own ``colour``, ``dash`` or ``shape``."""
+    """Return a channel that gives each entry of a legend its own ``colour``, ``dash`` or ``shape``."""
     looks = [getattr(mark, look) for mark in legend.marks]
     return {
         "field": legend.field,
@@ -168,24 +168,24 @@ def look_of(legend: Legend, look: str = "colour") -> Spec:
 
 
 def quantity(field_name: str, title: str = "", **more: Any) -> Spec:
-    """A channel of numbers."""
+    """Return a channel of numbers."""
     return {"field": field_name, "type": "quantitative", **({"title": title} if title else {}), **more}
 
 
 def layer(mark: str, encoding: Spec, transform: Sequence[Spec] = (), **look: Any) -> Spec:
-    """Marks of one kind."""
+    """Return marks of one kind."""
     transforms: Spec = {"transform": list(transform)} if transform else {}
     return {**transforms, "mark": {"type": mark, **look}, "encoding": encoding}
 
 
 def rule_at(level: float, colour: str) -> Spec:
-    """A dashed line across the page."""
+    """Return a dashed line across the page."""
     rule = layer("rule", {"y": quantity("level")}, stroke=colour, strokeDash=[3, 3], tooltip=None)
     return {"data": {"values": [{"level": level}]}, **rule}
 
 
 def split_into_panels(spec: Spec, field_name: str, axis: Axis | None) -> Spec:
-    """The same in panels, one for each value of an axis; as it is without one."""
+    """Return the same in panels, one for each value of an axis; as it is without one."""
     if axis is None:
         return spec
     header: Spec = {"labelLimit": 320}

@@ -58,7 +58,7 @@ def _charts(report: Report) -> Iterator[tuple[str, Material, Chart]]:
 
 
 def picture_spec(material: Material, chart: Chart, variant: Variant) -> Spec:
-    """A specification that stands alone: data, size, colours, legend and title inside."""
+    """Return a specification that stands alone: data, size, colours, legend and title inside."""
     rows = material.rows(chart.dataset, chart.selected)
     is_plain = chart.legend is None and not chart.has_gradient  # one series: nothing to tell apart
     spec = json.loads(json.dumps(without_legends(variant.spec) if is_plain else variant.spec))
@@ -78,7 +78,7 @@ def picture_spec(material: Material, chart: Chart, variant: Variant) -> Spec:
 
 
 def to_svg(spec: Spec) -> str:
-    """The picture, with the pattern that hatched cells refer to."""
+    """Return the picture, with the pattern that hatched cells refer to."""
     import vl_convert
 
     svg = str(vl_convert.vegalite_to_svg(spec))
@@ -86,7 +86,7 @@ def to_svg(spec: Spec) -> str:
 
 
 def markdown(material: Material, chart: Chart) -> str:
-    """The rows a chart draws, as a table."""
+    """Return the rows a chart draws, as a table."""
     rows = material.rows(chart.dataset, chart.selected)
     shown = [(f"a{place}", axis.title) for place, axis in enumerate(material.layout.axes)]
     columns = [

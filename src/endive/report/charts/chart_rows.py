@@ -26,11 +26,11 @@ class Points:
     layout: Layout
 
     def index(self) -> dict[int, int]:
-        """Number of the grid -> place in the list."""
+        """Return number of the grid -> place in the list."""
         return {number: place for place, number in enumerate(self.numbers)}
 
     def row(self, place: int) -> Row:
-        """What a chart may use of a point."""
+        """Return what a chart may use of a point."""
         row: Row = {f"a{i}": self.labels[axis.key][place] for i, axis in enumerate(self.layout.axes)}
         for name, axis in self.layout.roles.items():
             row[name] = "all" if axis is None else self.labels[axis.key][place]
@@ -38,12 +38,12 @@ class Points:
         return row
 
     def words(self, place: int, between: str = ", ", but: str = "") -> str:
-        """What sets a point apart; ``but`` is the key of an axis to leave out."""
+        """Return what sets a point apart; ``but`` is the key of an axis to leave out."""
         labels = [(axis, self.labels[axis.key][place]) for axis in self.layout.axes if axis.key != but]
         return between.join(f"{label} {axis.unit}" if axis.unit else axis.named(label) for axis, label in labels)
 
     def to_json(self) -> dict[str, Any]:
-        """As the page reads it."""
+        """Return as the page reads it."""
         return {
             "number": list(self.numbers),
             "x": [_round(value) for value in self.x],
@@ -52,7 +52,7 @@ class Points:
 
 
 def list_points(study: Study, layout: Layout) -> Points:
-    """All configurations that were measured."""
+    """Return all configurations that were measured."""
     rows = study.rows("configurations", columns=["point", "scope", *study.axes])
     rows.sort(key=lambda row: int(row["point"]))
     return Points(
@@ -64,7 +64,7 @@ def list_points(study: Study, layout: Layout) -> Points:
 
 
 def pack_columns(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """A data set as the page reads it: texts by number, floats rounded, columns of nothing left out."""
+    """Return a data set as the page reads it: texts by number, floats rounded, columns of nothing left out."""
     return {name: _pack(values) for name, values in columns.items() if any(value is not None for value in values)}
 
 

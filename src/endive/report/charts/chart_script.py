@@ -22,12 +22,12 @@ _LICENCE: Final = Path(__file__).parents[1] / "assets" / "vega-licence.txt"
 
 
 def bundle() -> str:
-    """The script, with its licence, as it may stand inside a script element."""
+    """Return the script, with its licence, as it may stand inside a script element."""
     return f"/*!\n{_LICENCE.read_text(encoding='utf-8')}*/\n{_kept_script()}"
 
 
 def _kept_script() -> str:
-    """The script from disk; made, and kept for the next time, if it is not there or not whole."""
+    """Return the script from disk; made, and kept for the next time, if it is not there or not whole."""
     folder = _folder()
     if folder is None:
         return _make_script()
@@ -53,7 +53,7 @@ def _make_script() -> str:
 
 
 def _folder() -> Path | None:
-    """A folder of this release of vl-convert, named like those of compiled code, with which it is tidied up."""
+    """Return a folder of this release of vl-convert, named like those of compiled code, with which it is tidied up."""
     name = _digest(f"{version('vl-convert-python')} {_ENTRY}")
     return next((root / name for root in cache_roots() if is_ours_alone(root / name)), None)
 

@@ -45,7 +45,7 @@ HOLLOW: Final = "A hollow mark misses the objective"
 def curve_chart(
     material: Material, chart_id: str, title: str, figures: Sequence[str], reading: str
 ) -> Chart | Omission:
-    """One figure, or several to choose from, along x."""
+    """Return one figure, or several to choose from, along x."""
     x = material.layout.x
     if x is None:
         return Omission(title=title, why="only one configuration was simulated, so there is nothing to draw it along.")
@@ -67,7 +67,7 @@ def curve_chart(
 
 
 def latency_throughput(material: Material) -> Chart | Omission:
-    """What a reader of a benchmark looks for first: the price in latency of each commit per second."""
+    """Return what a reader of a benchmark looks for first: the price in latency of each commit per second."""
     title = "Latency against throughput"
     x = material.layout.x
     if x is None:
@@ -214,5 +214,5 @@ def _band_words(material: Material, figure: str) -> str:
 
 
 def table_columns(figures: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Columns of the table beside a chart of configurations."""
+    """Return columns of the table beside a chart of configurations."""
     return ("seeds", "seeds"), *figure_columns(dict.fromkeys([*figures, "success_rate"])), ("misses", "misses")

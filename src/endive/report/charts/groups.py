@@ -53,7 +53,7 @@ def by_scope(material: Material, scope: str, title: str) -> Chart | Omission:
 
 
 def conflicts(material: Material) -> Chart | Omission:
-    """What got in each other's way: every counter that moved, per committed txn."""
+    """Return what got in each other's way: every counter that moved, per committed txn."""
     title = f"Conflicts{material.whose}"
     rows = [
         {**row, "name": _COUNTER_NAMES.get(row["counter"], row["counter"].replace("_", " "))}
@@ -122,7 +122,7 @@ def _lines_chart(
 
 
 def _bars(material: Material, scope: str, title: str, noun: str, names: Sequence[str]) -> Chart:
-    """One configuration: a bar for each group."""
+    """Return one configuration: a bar for each group."""
     dataset = f"by_{scope}"
     figures = [figure for figure in _FIGURES if material.values(dataset, figure)]
     up: Spec = {"field": "name", "type": "nominal", "sort": list(names), "title": noun}

@@ -19,7 +19,7 @@ _LIGHT: Final = "#ffffff"
 
 
 def heatmap(material: Material) -> Chart | Omission:
-    """Two axes of numbers at once; cells that miss the objective are hatched."""
+    """Return two axes of numbers at once; cells that miss the objective are hatched."""
     title = "Two axes at once"
     numeric = [axis for axis in material.layout.axes if axis.is_numeric and len(axis.labels) <= _CELLS_MAX]
     if len(numeric) < 2:

@@ -38,13 +38,13 @@ class Late:
 
 
 def _committed(txns: pa.Table, column: str, name: str) -> Floats:
-    """A column of those txns of a source that committed."""
+    """Return a column of those txns of a source that committed."""
     own = txns.filter(pc.and_(pc.equal(txns["source"], name), pc.equal(txns["status"], "committed")))
     return np.asarray(own[column].to_numpy(), np.float64)
 
 
 def latency_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
-    """The share of committed txns of each source that were faster than a latency."""
+    """Return the share of committed txns of each source that were faster than a latency."""
     shares = np.linspace(0.0, 100.0, CURVE_POINTS + 1)
     values = []
     for name in names:
@@ -94,7 +94,7 @@ def freshness_spec(ages: Mapping[str, Ages]) -> Spec:
 
 
 def lateness_spec(late: Mapping[str, Late]) -> Spec:
-    """How late data are over simulated time: of the job that is furthest behind, and of the middle one."""
+    """Return how late data are over simulated time: of the job that is furthest behind, and of the middle one."""
     unit_us, unit = clock_unit(max((float(each.ages_us.max()) for each in late.values()), default=0.0))
     clock_us, clock = clock_unit(max((float(each.moments_us[-1]) for each in late.values()), default=0.0))
     values = [
@@ -116,7 +116,7 @@ def lateness_spec(late: Mapping[str, Late]) -> Spec:
 
 
 def attempt_spec(txns: pa.Table, names: Sequence[str]) -> Spec:
-    """How many attempts txns needed, as a share of those of their source that ended."""
+    """Return how many attempts txns needed, as a share of those of their source that ended."""
     sources = np.asarray(txns["source"].to_pylist())
     attempts = np.asarray(txns["attempts"].to_numpy(), np.int64)
     status = np.asarray(txns["status"].to_pylist())
@@ -154,7 +154,7 @@ def _spec(values: list[dict[str, Any]], drawn: Spec) -> Spec:
 
 
 def _row(names: Sequence[str]) -> Spec:
-    """A panel for each source, one below the other."""
+    """Return a panel for each source, one below the other."""
     return {"field": "source", "type": "nominal", "sort": list(names), "title": None}
 
 
@@ -177,7 +177,7 @@ class RunChart:
     document: Spec
 
     def to_dict(self) -> Spec:
-        """The document, for other tools that draw Vega-Lite."""
+        """Return the document, for other tools that draw Vega-Lite."""
         return self.document
 
     def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, str]:
@@ -204,5 +204,5 @@ def run_chart(
 
 
 def _narrow(spec: Spec) -> Spec:
-    """One of several beside each other, which share their looks."""
+    """Return one of several beside each other, which share their looks."""
     return {**{key: value for key, value in spec.items() if key != "config"}, "width": _NARROW}

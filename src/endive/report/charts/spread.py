@@ -73,7 +73,7 @@ def timeline(material: Material) -> Chart | Omission:
 
 
 def attempts(material: Material) -> Chart | Omission:
-    """How many attempts txns needed."""
+    """Return how many attempts txns needed."""
     title = f"Attempts per txn{material.whose}"
     if not material.study.has("attempts"):
         return Omission(title=title, why=_NO_TXNS)
@@ -112,7 +112,7 @@ def attempts(material: Material) -> Chart | Omission:
 
 
 def convoy(material: Material) -> Chart | Omission:
-    """What catching up costs a txn that has to read history."""
+    """Return what catching up costs a txn that has to read history."""
     title = "The convoy: what catching up costs"
     if not material.study.has("convoy"):
         return Omission(title=title, why=_NO_TXNS)
@@ -247,7 +247,7 @@ def _joined_bins(rows: list[Row], count: int) -> list[Row]:
 
 
 def _attempt_rows(material: Material) -> list[Row]:
-    """One row per bin and outcome, with its share of all txns of the configuration that ended."""
+    """Return one row per bin and outcome, with its share of all txns of the configuration that ended."""
     rows = material.subject_rows("attempts")
     ended: dict[int, int] = {}
     for row in rows:
@@ -270,7 +270,7 @@ def _attempt_rows(material: Material) -> list[Row]:
 
 
 def _describe_series(material: Material, rows: Sequence[Row], describe: Callable[[list[Row]], str]) -> str:
-    """What there is to say of the rows of each series, of the first four."""
+    """Return what there is to say of the rows of each series, of the first four."""
     parts = []
     for mark in material.legend.marks[:4]:
         own = [row for row in rows if row["s"] == mark.label]

@@ -106,7 +106,7 @@ def requests(
 
 
 def aborts(material: Material) -> Chart | Omission:
-    """The share of txns that end without a commit, by reason."""
+    """Return the share of txns that end without a commit, by reason."""
     title = f"Why txns{material.whose} abort"
     rows = [
         {"point": row["point"], "reason": REASON_NAMES[row["counter"]]}
@@ -185,7 +185,7 @@ def _stack_chart(
 
 
 def _are_apart(material: Material, dataset: str, field: str) -> bool:
-    """Whether stacks of one panel would be too low to be seen on the scale of another."""
+    """Return whether stacks of one panel would be too low to be seen on the scale of another."""
     series = material.layout.series
     if series is None:
         return False
@@ -202,7 +202,7 @@ def _are_apart(material: Material, dataset: str, field: str) -> bool:
 
 
 def request_colours(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The name at each colour: usual kinds at theirs, the more frequent first, rarer ones where one is free."""
+    """Return the name at each colour: usual kinds at theirs, the more frequent first, rarer ones where one is free."""
     totals: dict[tuple[str, str], float] = {}
     for row in rows:
         key = (row["object"], row["operation"])
@@ -241,7 +241,7 @@ def _sum(rows: Sequence[Row], names: Sequence[str], usd: Mapping[int, Mapping[st
 
 
 def _largest(material: Material, dataset: str, category: str, value: str, unit: str) -> str:
-    """The largest part at both ends of x, of the first series."""
+    """Return the largest part at both ends of x, of the first series."""
     layout = material.layout
     rows, who = material.first_series(dataset)
     if not rows:
