@@ -15,7 +15,7 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[1]
 FILE_LINES: Final = 400
 FOLDER_FILES: Final = 20
-CODE: Final = ("src/", "tests/", "verification/", "tools/", "benchmarks/")
+CODE: Final = ("src/", "tests/", "verification/", "rigs/", "tools/", "benchmarks/")
 
 
 def list_files() -> list[Path]:

@@ -29,7 +29,7 @@ from tools.random_mutations import draw_mutations
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 COPIED: Final = (
-    *("src", "tests", "verification", "tools", "benchmarks", "docs", "experiments", "requirements"),
+    *("src", "tests", "verification", "rigs", "tools", "benchmarks", "docs", "experiments", "requirements"),
     "pyproject.toml",
 )
 PATIENCE_S: Final = 900.0

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-_LINKED: Final = ("experiments", "tools", "verification", "src")
+_LINKED: Final = ("experiments", "tools", "verification", "rigs", "src")
 _SHELL_SIGNS: Final = set("|<>;&`$(")
 
 

@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 from endive.pipeline.dataset import store_path
 from endive.pipeline.dataset.places import place_of
 from endive.pipeline.dataset.store_path import StorePath
-from verification.java_rig.jars import _by_maven, cache_folder
+from rigs.java.jars import _by_maven, cache_folder
 
 HADOOP_JARS = (
     "org.apache.hadoop:hadoop-client-minicluster:3.5.0",

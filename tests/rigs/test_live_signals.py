@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from endive.verification.suite import UnavailableError
-from verification.rigs import run_apart
+from rigs.live import run_apart
 
 # A rig with a server of its own that takes no hint; the rig itself says that it was asked to stop.
 RIG = """#!/bin/sh

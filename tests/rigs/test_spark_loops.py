@@ -1,7 +1,7 @@
 """What the recorder of Delta Spark's closed loops makes of a txn's requests."""
 
-from verification.delta_rig.spark_loops import Told, note_reading, note_spans, tell
-from verification.java_rig.object_server import LoggedRequest
+from rigs.delta.spark_loops import Told, note_reading, note_spans, tell
+from rigs.java.object_server import LoggedRequest
 
 
 def asked(at, word, status=200, version=1):

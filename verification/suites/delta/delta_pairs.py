@@ -1,6 +1,6 @@
 """Suite ``delta``, pairs of Delta's operations: which commit beside which, held against the model.
 
-The recordings say what the table looks like (``verification/delta_rig/ground.py``, ``delta_spark.py``): partition 3 has
+The recordings say what the table looks like (``rigs/delta/ground.py``, ``delta_spark.py``): partition 3 has
 the files A and B, partition 9 the file E, for Delta Spark also F.
 """
 
@@ -84,7 +84,7 @@ rival commits right before the victim's first PUT. A row is right if the victim 
 both took the same files out, delta-rs has let two commits through that no serial history has, and the table has rows
 twice: the model refuses the second. Full overwrites and VACUUM are recorded and not modelled.
 
-Recorded by `python -m verification.delta_rig.delta_rs pairs`.
+Recorded by `python -m rigs.delta.delta_rs pairs`.
 """
 INTRO_SPARK: Final = """
 Every statement of Delta Spark beside every other, through SQL: one session has read its snapshot, another commits, the
@@ -93,7 +93,7 @@ refuses as a table property, so it was written into the table's metadata. A row 
 way in the model. Shown without a limit: an UPDATE by id beside a DELETE of another partition commits, because
 statistics exclude its files; the model's has read the table and fails.
 
-Recorded by `python -m verification.delta_rig.delta_spark pairs`.
+Recorded by `python -m rigs.delta.delta_spark pairs`.
 """
 
 

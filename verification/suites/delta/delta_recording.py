@@ -1,7 +1,7 @@
 """The recordings of Delta's clients: read, and a story's requests as a bill.
 
 A request is a word such as ``GET commit+1`` or ``PUT commit+1!412``; requests that were under way together are joined
-by ``|`` (``verification/delta_rig/log_names.py``).
+by ``|`` (``rigs/delta/log_names.py``).
 """
 
 from __future__ import annotations

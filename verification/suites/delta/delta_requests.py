@@ -43,7 +43,7 @@ before its PUTs of a commit, one number per PUT. The rig's object server logs ev
 story. A row is right if **every** count of requests for the log is equal, by object and operation, as many follow each
 other (*in a row*), and the operation ends the same way. Data files, and one HEAD of every new checkpoint, are left out.
 
-Recorded by `python -m verification.delta_rig.delta_rs requests`, with a Python that has `deltalake`.
+Recorded by `python -m rigs.delta.delta_rs requests`, with a Python that has `deltalake`.
 """
 REMARKS_RS: Final = """
 Not in its documentation: a checkpoint is written inside the call that makes its version, after a full load, so every
@@ -52,10 +52,10 @@ and reads the commits it missed three times.
 """
 INTRO_HELD_OUT: Final = """
 60 stories that nobody chose, judged as those above: operations, checkpoint intervals, age of the table and rivals were
-thrown by a die (`held_out_stories` in `verification/delta_rig/delta_rs.py`). Asked for the first time, 44 were right;
+thrown by a die (`held_out_stories` in `rigs/delta/delta_rs.py`). Asked for the first time, 44 were right;
 the counts here are those after mending, and after recording anew five that the rig had got wrong.
 
-Recorded by `python -m verification.delta_rig.delta_rs held_out`.
+Recorded by `python -m rigs.delta.delta_rs held_out`.
 """
 INTRO_SPARK: Final = """
 Statements of Delta Spark through SQL, on the rig's object server by S3A and Delta's own `S3SingleDriverLogStore`.
@@ -65,7 +65,7 @@ way: of a cold session all of it, else from its data on. What S3A asks besides (
 left out; a commit file that is found to be there counts as a refused creation, a checksum that is looked for and not
 found as read. *Missing* is the checksum of the newest version when the statement begins, or of the last rival's.
 
-Recorded by `python -m verification.delta_rig.delta_spark requests`, with a Python that has `pyspark`.
+Recorded by `python -m rigs.delta.delta_spark requests`, with a Python that has `pyspark`.
 """
 REMARKS_SPARK: Final = """
 A blind INSERT reads no files of the log, the newest checksum tells it all it needs; a statement that has to know the

@@ -1,6 +1,6 @@
 """Suite ``delta``, closed loops of delta-rs: writers that append as fast as they can, measured and simulated.
 
-What delta-rs did was measured by ``verification/delta_rig/rs_loops.py`` and lies in ``data/rs_loops.json``.
+What delta-rs did was measured by ``rigs/delta/rs_loops.py`` and lies in ``data/rs_loops.json``.
 """
 
 from __future__ import annotations

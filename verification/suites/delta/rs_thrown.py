@@ -27,12 +27,12 @@ GONE: Final = (
     "the model does not know which rows it holds"
 )
 INTRO: Final = """
-Wider stories, thrown by a die (`verification/delta_rig/rs_thrown.py`): thirty operations, any of them as a rival, up to
+Wider stories, thrown by a die (`rigs/delta/rs_thrown.py`): thirty operations, any of them as a rival, up to
 two earlier calls on the same table object, seven rivals before the call and five lost races, checkpoints every 2, 3, 5
 or 10 commits or made by hand, and in some a log that is cleaned up at every checkpoint. A row is right as above, with
 the same exception.
 
-Recorded by `python -m verification.delta_rig.rs_thrown SEED COUNT`, before the model was asked.
+Recorded by `python -m rigs.delta.rs_thrown SEED COUNT`, before the model was asked.
 """
 REMARKS: Final = """
 Asked for the first time, 37 of the first 80 stories were right (seeds 101 and 102), and after mending 137 of 140 more

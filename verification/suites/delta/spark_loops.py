@@ -1,6 +1,6 @@
 """Suite ``delta``, closed loops of Delta Spark: writers that append as fast as they can, measured and simulated.
 
-What Delta Spark did was measured by ``verification/delta_rig/spark_loops.py`` and lies in ``data/spark_loops.json``.
+What Delta Spark did was measured by ``rigs/delta/spark_loops.py`` and lies in ``data/spark_loops.json``.
 Those of delta-rs, which the machine can carry at once, are in ``rs_loops``.
 """
 
@@ -47,7 +47,7 @@ works each time it reads the log, on average, `delta.log_replay_ms`. Who misses 
 log, is the model's. Nothing is fitted. Txns count that ended inside the time; latency runs from the first PUT of a
 commit to the end of the statement.
 
-Recorded by `python -m verification.delta_rig.spark_loops --jars DIR`.
+Recorded by `python -m rigs.delta.spark_loops --jars DIR`.
 """
 REMARKS: Final = """
 **No INSERT failed**, as ten million attempts promise.

@@ -68,7 +68,7 @@ READ: Final = (
 INTRO: Final = """# Who conflicts with whom
 
 What Java Iceberg {iceberg} did, recorded on {date}; written by `python -m verification.conflicts` from the recording
-that `python -m verification.record java-pairs` makes.
+that `python -m rigs.record java-pairs` makes.
 
 A partitioned table has eight data files, each in a manifest and a snapshot of its own. The *victim* loads it, *rivals*
 commit, then the victim commits. The victim works on one partition: unless its name says otherwise it has read ids below

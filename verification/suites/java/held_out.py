@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from endive.verification.suite import UNJUDGED, Options, Outcome, provenance
-from verification import rigs
+from rigs import live as rigs
 from verification.suites.java import modelled_pair
 from verification.suites.java.java_pairs import play_all
 from verification.suites.java.pair_recording import read_pairs
@@ -38,7 +38,7 @@ INTRO: Final = """
 Pairs that nobody chose, judged as those above: victim, rivals, how many, when and behind which catalog were thrown by a
 die (`verification/suites/java/held_out.py`, with its seeds).
 
-Recorded by `python -m verification.record java-held-out`.
+Recorded by `python -m rigs.record java-held-out`.
 """
 REMARKS: Final = """
 Asked for the first time, the verdict was right in 200 of the 201 pairs of the first seed that the model has words for

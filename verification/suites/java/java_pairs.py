@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from endive.verification.suite import UNJUDGED, Check, Options, Outcome, Table, Value, provenance
-from verification import rigs
+from rigs import live as rigs
 from verification.suites.java import modelled_pair
 from verification.suites.java.java_requests import different_parts
 from verification.suites.java.pair_recording import PairRecording, RecordedPair, read_pairs
@@ -30,7 +30,7 @@ rivals change how many manifests hold the victim's files, its verdict alone is h
 `RewriteManifests.clusterBy`, a row delta that no engine asks for (it looks for delete files but not for dropped ones),
 and an expiry behind another, which commits nothing.
 
-Recorded by `python -m verification.record java-pairs`.
+Recorded by `python -m rigs.record java-pairs`.
 """
 
 

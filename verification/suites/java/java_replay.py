@@ -19,7 +19,7 @@ from endive.observation.replay.figures import Figure
 from endive.observation.replay.replay import Replay, replay
 from endive.observation.tables.metadata import history_of
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
-from verification import rigs
+from rigs import live as rigs
 from verification.suites.java.request_recording import DATA, line_of
 
 REPLAY_FILE: Final = DATA / "replay.json"

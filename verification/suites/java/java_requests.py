@@ -3,7 +3,7 @@
 What Iceberg did was recorded once and lies in ``data/``; ``--live`` plays every scenario again on this machine. What
 the model does is asked anew each time.
 
-    python -m verification.record java-requests     records anew, in a checkout
+    python -m rigs.record java-requests     records anew, in a checkout
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from endive.verification.suite import Check, Options, Outcome, Table, provenance
-from verification import rigs
+from rigs import live as rigs
 from verification.suites.java import modelled_victim
 from verification.suites.java.request_recording import RELEASES, Recording, read_requests
 from verification.suites.java.request_trace import Bill, Recorded, bill
@@ -34,7 +34,7 @@ and after the last one, and if the commit ends the same way. What a REST catalog
 of the catalog's latency in the model; the metadata object it writes is counted.
 
 The recordings lie in `verification/suites/java/data/`, one per release, and are compared without Java;
-`endive verify requests --live` plays the Java parts anew, `python -m verification.record java-requests` records.
+`endive verify requests --live` plays the Java parts anew, `python -m rigs.record java-requests` records.
 """
 REMARKS: Final = """
 Not modelled: where an engine plans and commits on the same table object and nobody has committed in between (N = 0),

@@ -1,6 +1,6 @@
 """What real Iceberg did in every pair: verdict, attempts, requests, what was read. One file per release, in ``data/``.
 
-How the recording comes about lives in ``verification/java_rig``; the page made of it in ``conflict_page``.
+How the recording comes about lives in ``rigs/java``; the page made of it in ``conflict_page``.
 """
 
 from __future__ import annotations

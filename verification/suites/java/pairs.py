@@ -1,6 +1,6 @@
 """Who meets whom: the words for victims and rivals, as they are played on real Iceberg. ``pair_sheets`` lists them.
 
-How Java plays them lives in ``verification/java_rig``, what it did in ``pair_recording``, and what the model says to
+How Java plays them lives in ``rigs/java``, what it did in ``pair_recording``, and what the model says to
 the same in ``modelled_pair``.
 
 The table is partitioned by ``part`` and has one data file per manifest. The victim works on partition 0 and touches
@@ -44,7 +44,7 @@ class Victim:
     """An operation, and which checks its caller asks for."""
 
     name: str
-    java: str  # what ``verification.java_rig.pair_operations`` makes
+    java: str  # what ``rigs.java.pair_operations`` makes
     who: str  # whose operation it is
     isolation: str = NONE  # serializable: added data files are checked; snapshot: only deletes
     is_referring: bool = False  # a row delta that names the data files its deletes refer to

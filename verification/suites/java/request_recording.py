@@ -1,7 +1,7 @@
 """What was recorded from real Iceberg, as it lies in ``data/``: one file per release, read and written here.
 
 A newer release's file says ``"="`` where it did the same as the one before. How the recordings come about lives in
-``verification/java_rig``, what is held against them in ``java_requests``.
+``rigs/java``, what is held against them in ``java_requests``.
 """
 
 from __future__ import annotations

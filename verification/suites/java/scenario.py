@@ -1,6 +1,6 @@
 """What is done to real Iceberg and to the model alike: an operation, its rivals, and when they commit.
 
-How Java is driven lives in ``verification/java_rig``, how the model is asked in ``modelled_victim``.
+How Java is driven lives in ``rigs/java``, how the model is asked in ``modelled_victim``.
 
 A *victim* loads its table, ``n_behind`` rivals commit, then the victim commits. ``losses`` are the rivals that commit
 between the refresh and the swap of its attempts: (2, 3) makes the first attempt lose to two rivals and the second to

@@ -1,6 +1,6 @@
 """Suite ``requests``, when Spark looks at its table between load and commit: an epoch, and a copy-on-write filter.
 
-What Spark and Iceberg did was recorded by ``verification/spark_rig/second_looks.py``.
+What Spark and Iceberg did was recorded by ``rigs/spark/second_looks.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ With the catalog's cache off a statement reads its table twice before it commits
 is planned that finds its rows; who comes between the two fails it. With the cache on only a commit of its own session,
 while rows are looked for, moves the table under it; an UPDATE is not moved.
 
-Recorded by `python -m verification.spark_rig.second_looks`, with a PySpark of its own.
+Recorded by `python -m rigs.spark.second_looks`, with a PySpark of its own.
 """
 
 

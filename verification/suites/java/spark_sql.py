@@ -1,6 +1,6 @@
 """Suite ``requests``, statements of Spark SQL beside each other: which commit, held against the model.
 
-What Spark and Iceberg did was recorded by ``verification/spark_rig/statements.py``, which says what the table looks
+What Spark and Iceberg did was recorded by ``rigs/spark/statements.py``, which says what the table looks
 like and which files each statement touches. The filter that Spark hands over is not given to the model: it follows
 from the statement, as ``READ`` has it.
 """
@@ -28,7 +28,7 @@ of the target's columns, its partitions, or files by their statistics. Cells wit
 56 of the 57 of the next 60 that can be played and that it had words for, and in 40 of the 41 new ones of the last 52.
 The two it missed are mended.
 
-The recording lies in `verification/suites/java/data/`; `verification/spark_rig/statements.py` makes it, with a PySpark
+The recording lies in `verification/suites/java/data/`; `rigs/spark/statements.py` makes it, with a PySpark
 of its own.
 """
 REMARKS: Final = """

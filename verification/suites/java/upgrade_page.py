@@ -19,7 +19,7 @@ PAIRS_SHOWN: Final = 30  # that change in the same way: fewer are in the file al
 INTRO: Final = """# What does the upgrade change for my table?
 
 Iceberg {old} against {new}: {both:,} pairs of victim and rival, played on both and recorded on {old_date} and
-{new_date} (`python -m verification.record java-pairs --release {new}`). Written by `python -m verification.upgrade`.
+{new_date} (`python -m rigs.record java-pairs --release {new}`). Written by `python -m verification.upgrade`.
 
 **Verdicts.** {verdicts}
 

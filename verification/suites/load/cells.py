@@ -1,6 +1,6 @@
 """What is measured of Java Iceberg under load: which cells, with which delays, on which table.
 
-How real Iceberg is loaded lives in ``verification/java_rig``, how the model is asked in ``load_model``.
+How real Iceberg is loaded lives in ``rigs/java``, how the model is asked in ``load_model``.
 """
 
 from __future__ import annotations

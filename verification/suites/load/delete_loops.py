@@ -1,6 +1,6 @@
 """Suite ``requests``, loops of DELETE: how many commit on a v2 table, and how many where a data file has one vector.
 
-The cells live in ``loops``, the recorder in ``verification/java_rig/loop_stage``; the model is told what requests took
+The cells live in ``loops``, the recorder in ``rigs/java/loop_stage``; the model is told what requests took
 in each measured run, as for the other loops (``java_loops``).
 """
 
@@ -24,7 +24,7 @@ file has one deletion vector, and who adds one beside another since its scan fai
 DV"). A row is right if the share that commits is within 10 points. Old vectors stay in the table, where Spark takes
 them out: that costs a read and a write of a manifest and fails nobody.
 
-Recorded by `python -m verification.record java-loops --only ^delete`.
+Recorded by `python -m rigs.record java-loops --only ^delete`.
 """
 
 Runs = Sequence[Sequence[bool]]  # whether each txn committed, run by run

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance
-from verification import rigs
+from rigs import live as rigs
 from verification.suites.java.scenario import Operation
 from verification.suites.load import load_model
 from verification.suites.load.cells import beside_cells

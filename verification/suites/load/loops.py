@@ -1,6 +1,6 @@
 """Closed loops beyond appends behind JDBC: which operations, which catalog, and whether a writer keeps its table.
 
-How real Iceberg is loaded lives in ``verification/java_rig/loop_stage``, the model's side and the comparison in
+How real Iceberg is loaded lives in ``rigs/java/loop_stage``, the model's side and the comparison in
 ``java_loops``.
 
 Every writer begins its next txn as soon as the last one has ended. *load*: each txn loads the table anew. *keep*: a

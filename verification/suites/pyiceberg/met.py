@@ -1,6 +1,6 @@
 """Who meets whom on PyIceberg: its operations as victims and as rivals, and what the rival touches.
 
-How PyIceberg plays it lives in ``verification/pyiceberg_rig``. The table has one file per manifest: A, which the victim
+How PyIceberg plays it lives in ``rigs/pyiceberg``. The table has one file per manifest: A, which the victim
 works on, C in the same partition and E in another one. PyIceberg 0.12 writes neither delete files nor compactions nor
 new manifests for old ones, so those are missing here.
 """

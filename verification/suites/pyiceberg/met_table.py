@@ -24,7 +24,7 @@ REASONS: Final = {
 SECTION: Final = """
 ## PyIceberg
 
-What PyIceberg {version} did, recorded on {date} by `python -m verification.record pyiceberg-pairs`. It writes neither
+What PyIceberg {version} did, recorded on {date} by `python -m rigs.record pyiceberg-pairs`. It writes neither
 delete files nor compactions, and checks on retries only, so that a victim that is behind loses its first attempt. The
 table has one file per manifest. `overwrite` is `update_snapshot().overwrite()` with a filter, `overwrite unfiltered`
 the same without, `delete and append` is `table.overwrite`.

@@ -1,6 +1,6 @@
 """A table under load: closed-loop writers on real PyIceberg, measured, and the model fed with what a request took.
 
-The measurement lives in ``verification/pyiceberg_rig``.
+The measurement lives in ``rigs/pyiceberg``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endive.verification.suite import Check, Figure, Options, Outcome, Point, Table, Value, provenance
-from verification import rigs
+from rigs import live as rigs
 from verification.suites.load.closed_checks import (
     ATTEMPTS_MAX,
     EXHAUSTED_ALLOWED_POINTS,

@@ -1,6 +1,6 @@
 """The requests of one commit, by object and attempt: what PyIceberg was recorded to send, and what the model sends.
 
-The recording lives in ``verification/pyiceberg_rig``.
+The recording lives in ``rigs/pyiceberg``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from endive.config import parse_config
 from endive.rng import POINTER_READ
 from endive.verification.suite import Check, Options, Outcome, Table, Value, provenance
 from endive.vocabulary import OBJECTS
-from verification import rigs
+from rigs import live as rigs
 from verification.suites.beset import SWAP, BesetCatalog, Script, beset_document, play_victim
 from verification.suites.pyiceberg.stories import (
     BEFORE_SWAP,

@@ -1,6 +1,6 @@
 """What is played, on PyIceberg and on the model alike: one victim, and rivals that commit at given moments.
 
-How PyIceberg plays them lives in ``verification/pyiceberg_rig``, how the model does in ``pyiceberg_requests``.
+How PyIceberg plays them lives in ``rigs/pyiceberg``, how the model does in ``pyiceberg_requests``.
 
 A victim loads its table; ``behind`` rivals commit; it begins to commit, and during its n-th attempt another
 ``during[n - 1]`` rivals do. ``place`` says when in the attempt: right before the client asks whether its base still

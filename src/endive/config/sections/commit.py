@@ -23,7 +23,7 @@ class RecordedRelease(Check):
         if release not in RELEASES:
             raise refusal(
                 f"was never recorded, so nobody knows its requests. Choose one of: {', '.join(RELEASES)}; or "
-                "record it in a checkout: python -m verification.record java-pairs --release."
+                "record it in a checkout: python -m rigs.record java-pairs --release."
             )
         return release
 

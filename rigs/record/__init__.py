@@ -1,0 +1,1 @@
+"""``python -m rigs.record``: the recordings that travel with the package, made anew from a real Iceberg."""

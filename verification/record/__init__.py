@@ -1,1 +1,0 @@
-"""``python -m verification.record``: the recordings that travel with the package, made anew from a real Iceberg."""
