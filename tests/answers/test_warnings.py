@@ -8,7 +8,7 @@ import pytest
 from tests.answers.conftest import busy_config, regular
 
 from endive.answers import warnings
-from endive.answers.cases import assess, unset_inputs
+from endive.answers.cases import assess, unset_inputs, with_values
 from endive.answers.replicate import Replicator
 from endive.answers.run_answer import RunAnswer
 from endive.answers.warnings import REGISTRY, Warned, collect, few_runs, reference_page
@@ -93,6 +93,19 @@ def test_the_lines_to_paste_give_the_case_they_stand_for(replicator):
 
     assert 1.0 == answer.estimate("source", "merge", "success_rate").value
     assert () == unset_inputs(config)
+
+
+@pytest.mark.parametrize("read", [None, "table", "partitions", "files"])
+def test_every_line_to_paste_is_accepted(read):
+    """A suggestion that the configuration refuses helps nobody."""
+    merge = regular("merge", "10min", "validated_overwrite", runtime="70s", **({} if read is None else {"read": read}))
+    partitions = {"partitions": {"enabled": True, "num_partitions": 10}}
+    config = parse_config({"catalog": partitions, "source": [STREAM, merge]})
+    for line in (line for unset in unset_inputs(config) for end in unset.ends for line in end.paste):
+        head, _, setting = line.partition("   ")
+        name, key, value = head.split('"')[1], *re.match(r"(\w+) = (\S+)", setting).groups()
+        changed = with_values(config, {f'source."{name}".{key}': json.loads(value)})
+        assert changed is not None, line
 
 
 def test_the_headline_names_both_values_and_the_input(replicator):

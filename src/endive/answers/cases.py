@@ -209,8 +209,15 @@ def _all_meet(config: SimulationConfig) -> End | None:
         return None
     names = overlap_sources(by_files.to_dict())
     values |= {f'source."{name}".touched_files': table for name in names}
-    paste = (f"[table] data_files = {table}", *(f'[[source]] name = "{name}"   touched_files = ...' for name in names))
+    paste = tuple(_never_line(config, name) for name in names)
     return End(words="they always touch the same files", values=values, paste=paste)
+
+
+def _never_line(config: SimulationConfig, name: str) -> str:
+    """Return the line that says a source never touches the files of others; one that the configuration accepts."""
+    key = "real_conflict_probability"
+    accepted = with_values(config, {f'source."{name}".{key}': 0.0}) is not None
+    return f'[[source]] name = "{name}"   {key if accepted else "touched_files"} = 0   # if they never do'
 
 
 def _partition_ends(plain: Mapping[str, Any], names: Sequence[str]) -> Iterator[End]:

@@ -280,7 +280,7 @@ def _of_unset(config: SimulationConfig) -> list[Warned]:
             Warned(
                 code="W202",
                 text=f"How many data files {_listed(names)} touch{_es(names)} is not set; they never meet here.",
-                remedy=f"Set {keys}, or real_conflict_probability.",
+                remedy=f"Set {keys}.",
                 weight=1.0,
             )
         )
