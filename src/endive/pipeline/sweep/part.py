@@ -19,7 +19,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from endive.config import SimulationConfig, parse_config
+from endive.config import parse_config
+from endive.config.capabilities import is_profile_path
 from endive.config.study import run_identity
 from endive.errors import EndiveError, OutputError
 from endive.pipeline.dataset.files import Place, place_errors
@@ -181,12 +182,11 @@ def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: 
     try:
         if is_lost:
             raise EndiveError("The process that simulated it died, again and again. Is it too large for memory?")
-        config = _parse(spec.config, source)
-        config_hash = config.config_hash()
+        simulation = _simulation(spec.config, source)
+        config_hash = _config_hash(spec.config, source)
         about |= {"config_hash": config_hash, "run_id": run_identity(config_hash, spec.seed, MODEL_VERSION)}
         if spec.config_hash not in (None, config_hash):
             raise _ChangedError
-        simulation = Simulation(config)
         sink = simulation.new_sink(keep_transactions=spec.keeps_transactions)
         result = simulation.run(seed=spec.seed, engine=engine, sink=sink)
         record = result.to_json_dict()
@@ -224,13 +224,25 @@ def simulate_run(spec: RunSpec, engine: str, *, source: str = "<run>", is_lost: 
 
 def _engine_of(spec: RunSpec, engine: str, source: str, row: dict[str, Any]) -> str | None:
     """Return the engine that would simulate a run whose part is there."""
-    return Simulation(_parse(spec.config, source)).engine_for(engine)[0] if row["status"] == OK else None
+    return _simulation(spec.config, source).engine_for(engine)[0] if row["status"] == OK else None
 
 
-@lru_cache(maxsize=4)
-def _parse(text: str, source: str) -> SimulationConfig:
-    """Parse a configuration; files it names are hashed every time."""
-    return parse_config(json.loads(text), source=source)
+@lru_cache(maxsize=2)
+def _simulation(text: str, source: str) -> Simulation:
+    """Make the simulation of a configuration, which the seeds of a point share: they follow each other."""
+    return Simulation(parse_config(json.loads(text), source=source))
+
+
+def _config_hash(text: str, source: str) -> str:
+    """Return the configuration's hash; files that it names are hashed every time, since they may have changed."""
+    config = _simulation(text, source).config
+    traces = any(each.arrivals.kind == "trace" for each in config.sources)
+    return config.config_hash() if traces or is_profile_path(config.storage.provider) else _fixed_hash(text, source)
+
+
+@lru_cache(maxsize=2)
+def _fixed_hash(text: str, source: str) -> str:
+    return _simulation(text, source).config.config_hash()
 
 
 class _ChangedError(Exception):

@@ -29,7 +29,7 @@ TASKS_PER_CORE: Final = 4
 TASK_TXNS_MIN: Final = 50_000.0  # a fifth of a second; starting a task takes half as long
 PART_TXNS_MAX: Final = 250_000.0  # of work in one object: some megabytes of Parquet, about a second
 PART_TXNS_MIN: Final = 10_000.0
-PARTS_WANTED: Final = 64  # of a study, if its parts are between these sizes: enough for the cores of a machine
+PARTS_WANTED: Final = 32  # of a study, if its parts are between these sizes: enough for the cores of a machine
 _SEED: Final = "@seed@"  # in the configuration that the seeds of a point share
 TXN_S: Final = {"reference": 1e-3}  # of one core, by the rule of thumb
 TXN_COMPILED_S: Final = 4e-6
@@ -54,6 +54,11 @@ class Run:
     def config(self) -> str:
         """The resolved configuration, as JSON."""
         return self.point_config.replace(f'"{_SEED}"', str(self.seed), 1)
+
+    @property
+    def shared_config(self) -> str:
+        """The configuration as the seeds of a point share it: a worker parses it once for all of them."""
+        return self.point_config.replace(f'"{_SEED}"', "0", 1)
 
     def local_config(self) -> str:
         """The configuration for a run on this machine, outside a dataset."""

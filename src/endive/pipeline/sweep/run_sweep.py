@@ -290,7 +290,7 @@ def runs_frame(spark: SparkSession, tasks: Sequence[Sequence[Part]], runs: Mappi
             "run_id": run_id,
             "seed": runs[run_id].seed,
             "point": runs[run_id].point,
-            "config": runs[run_id].config,
+            "config": runs[run_id].shared_config,
             "config_hash": runs[run_id].config_hash,
             "keeps_transactions": run_id in part.kept,
         }
