@@ -40,6 +40,7 @@ _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _LOG_OPTION: Final = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
 _SIGNALLED: Final = 128  # plus the number of the signal: the code of a JVM that a signal has ended
 _SIGNAL_S: Final = 2.0
+_SOCKET_FOLDER_MAX: Final = 60  # characters: the path of a socket in it must stay below 108
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SOURCES: Final = Path(__file__).parents[3]  # what has to be on the workers' path
 
@@ -111,7 +112,8 @@ def make_session(
             options |= LOCAL_SETTINGS if master.startswith("local") else {}
             if log is not None and master.startswith("local"):
                 options["spark.local.dir"] = str(log.parent)
-                options[_JAVA_OPTIONS] += f" -Djava.io.tmpdir={log.parent}"
+                if len(str(log.parent)) <= _SOCKET_FOLDER_MAX and " " not in str(log.parent):
+                    options[_JAVA_OPTIONS] += f" -Djava.io.tmpdir={log.parent}"
             options |= _source_tree()
     for key, value in {**options, **(conf or {})}.items():
         builder = builder.config(key, value)
