@@ -210,12 +210,14 @@ def test_two_sweeps_at_once_end_with_each_run_once(planned, whole, tmp_path):
 def test_what_a_killed_sweep_left_behind_is_removed(planned, in_process, out):
     leftover = out / "transactions" / "study=small" / ".part-0.parquet.1-ab.tmp"
     leftover.write_bytes(b"half")
-    os.utime(leftover, (0, 0))
-    parts(out)[0].unlink()
+    notes = out / "_progress" / "dead"
+    notes.mkdir(parents=True)
+    for path in (leftover, notes):
+        os.utime(path, (0, 0))
 
     swept(planned(), out, in_process)
 
-    assert not leftover.exists()
+    assert [False] * 2 == [path.exists() for path in (leftover, notes.parent)]
 
 
 def test_more_seeds_add_runs_and_keep_the_others(planned, in_process, whole, out):

@@ -12,8 +12,9 @@ import re
 import secrets
 import shutil
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -26,7 +27,8 @@ import pyarrow.parquet as pq
 
 from endive.errors import IntakeError, OutputError
 from endive.intake import open_regular
-from endive.results.writer import is_abandoned, output_errors, write_atomically
+from endive.results import writer
+from endive.results.writer import hold_folder, output_errors, write_atomically
 
 FILE: Final = "file"
 HDFS: Final = "hdfs"
@@ -37,6 +39,7 @@ _SCHEMES: Final = {"s3": S3, "s3a": S3, "gs": "gs", "gcs": "gs", "abfss": "abfss
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/+)(.*)", re.DOTALL)
 _DENIED: Final = re.compile(r"access.?denied|forbidden|not authorized|\b40[13]\b|invalidaccesskeyid", re.IGNORECASE)
 _PERMISSIONS: Final = "permission denied; reading, writing, listing and deleting below it are needed"
+_ABANDONED_NS: Final = 86_400 * 10**9
 _BLOCK_BYTES: Final = 1 << 20
 
 
@@ -302,12 +305,27 @@ def place_errors(place: Place) -> AbstractContextManager[None]:
     return output_errors(cast(Path, place))  # which only prints it
 
 
+@contextmanager
+def held(folder: Place) -> Iterator[None]:
+    """Hold a folder while the block runs, so that no other process takes it for abandoned; a store holds nothing."""
+    with hold_folder(Path(folder.key)) if folder.is_local else nullcontext():
+        yield
+
+
+def is_abandoned(place: Place) -> bool:
+    """Return whether the process that made a file or folder has died; in a store, whether it is a day old."""
+    if place.is_local:
+        return writer.is_abandoned(Path(place.key))
+    times = [info.mtime_ns or 0 for _, info in place._select(recursive=True) if info.type == pafs.FileType.File]
+    return bool(times) and time.time_ns() - max(times) > _ABANDONED_NS
+
+
 def remove_abandoned(folder: Place) -> None:
     """Remove the temporary files of processes that have died; those of others are held by them."""
     if not folder.is_local:
         return
     for leftover in Path(folder.key).rglob(".*.tmp"):
-        if is_abandoned(leftover):
+        if writer.is_abandoned(leftover):
             leftover.unlink(missing_ok=True)
 
 

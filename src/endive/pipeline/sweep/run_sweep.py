@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from endive.errors import ConfigError, EndiveError, EngineError, OutputError
 from endive.kernel_cache import is_kept
 from endive.pipeline.dataset.check import remove_damaged
-from endive.pipeline.dataset.files import Place, place_errors
+from endive.pipeline.dataset.files import Place, held, is_abandoned, place_errors
 from endive.pipeline.dataset.runs_table import OK, RESULT_SCHEMA, append_rows, read_state, run_schema
 from endive.pipeline.dataset.sweep_dataset import (
     DETAIL_TRANSACTIONS,
@@ -179,6 +179,15 @@ class _Sweep:
         files = {name: path for run in self._planned.runs for name, path in run.files.items()}
         runs = len(self._planned.runs)
         write_plan(self._dataset, self._planned.study, self._detail, runs_planned=runs, files=files)
+        self._remove_notes()
+
+    def _remove_notes(self) -> None:
+        """Remove the notes of sweeps that were killed."""
+        with suppress(OSError):
+            for notes in self._notes.parent.children():
+                if is_abandoned(notes):
+                    notes.remove_tree()
+            self._notes.parent.remove_empty()
 
     def run(
         self,
@@ -198,7 +207,7 @@ class _Sweep:
             self._dataset.transactions(self._planned.study.name).mkdir()
         group = f"endive-{secrets.token_hex(4)}"
         try:
-            with _Reporter(self._notes, parts, self._runs, progress), quiet_interrupts():
+            with held(self._notes), _Reporter(self._notes, parts, self._runs, progress), quiet_interrupts():
                 self._run_jobs(
                     spark, parts, group, commit_every_s or float(setting(spark, "commitEvery", COMMIT_EVERY_S))
                 )
@@ -211,7 +220,7 @@ class _Sweep:
         finally:
             with suppress(Exception):
                 self._notes.remove_tree()
-                self._notes.parent.remove_empty()
+                self._remove_notes()
 
     def _run_jobs(self, spark: SparkSession, parts: Sequence[Part], group: str, commit_every_s: float) -> None:
         cores = core_count(spark)
