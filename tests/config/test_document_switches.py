@@ -4,6 +4,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from tests.transaction.stage import SWAPPING, append, play
 
 from endive.config import apply_overrides, parse_config, read_toml
 from endive.config.study import load_study
@@ -90,3 +91,17 @@ def test_the_documents_model_has_their_protocol_latencies_retries_and_floor(pars
     spelt = {**config.to_dict(), "simulation": {**config.to_dict()["simulation"]}}
     del spelt["simulation"]["model"]
     assert config.config_hash() == parse_config(spelt).config_hash()
+
+
+@pytest.mark.parametrize(
+    ("commit", "expected"),
+    [
+        ({"protocol": "spec"}, {"catalog.read": 0, "metadata.read": 1}),
+        ({"protocol": "merge", "history": "none"}, {"catalog.read": 1, "metadata.read": 0}),
+        ({"protocol": "spec", "repair": "before_refresh"}, {"catalog.read": 1, "metadata.read": 1}),
+    ],
+)
+def test_a_refused_swap_carries_the_state_under_the_documents_protocols(commit, expected):
+    played = play("fast_append", {(1, SWAPPING): append()}, commit=commit, catalog={"type": "cas"})
+
+    assert expected == {name: played.attempt(2).get(name, 0) for name in expected}

@@ -40,8 +40,8 @@ INTRODUCTION = """\
 Five documents described this simulator before it was written: internals (000), plan (001), specification (002),
 report (003) and design (004). [Every requirement in them](documents.csv) has a row: its lines, what it asks for, what
 Endive does and whom it follows where they disagree, and what shows it: a test, a [claim](claims.md) that a run decides,
-or a run. Below is what differs because something was measured. [Deviations](../model/deviations.md) follows the example
-on which they disagree most.
+or a run. Below is every requirement that is met otherwise than written, or in one place only, and why.
+[Deviations](../model/deviations.md) follows the example on which the documents disagree most.
 
 """
 HEADINGS: Final = ("document", "lines", "asks for", "Endive", "shown by")
@@ -107,7 +107,7 @@ def write_page(documents: list[Document], passed: dict[str, bool]) -> tuple[str,
             claims = (f"claim: {name}" for name in requirement.claims)
             shown_by = "; ".join((*requirement.tests, *claims, *(f"run: {name}" for name in requirement.runs)))
             rows.append((document.title, requirement.lines, requirement.text, what, shown_by))
-            if requirement.ground == MEASURED or not is_shown:
+            if requirement.ground or not is_shown:
                 lines.append(f"| {document.title} | {requirement.lines} | {requirement.text} | {what} |")
     summary = (
         f"**{len(rows)} requirements: {counts['as written']} as written; {counts[MEASURED]} differ because something "

@@ -13,7 +13,7 @@ from typing import Any, Final
 from endive.results.knowledge import KnownFigure
 from endive.results.schema import SCHEMA_VERSION
 
-MODEL_VERSION: Final = 10
+MODEL_VERSION: Final = 11
 """Bump when the same configuration and seed give other numbers, and say so under Numbers in CHANGELOG."""
 
 _PREFIX: Final = "endive."
