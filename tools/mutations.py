@@ -46,20 +46,6 @@ _RULES: Final = (
         PAUSES,
     ),
     (
-        "a table that moved is scanned all the same",
-        "src/endive/transaction/second_look.py",
-        "            raise TableMovedError",
-        "            continue",
-        LOOKS,
-    ),
-    (
-        "an expiry moves a table's snapshot",
-        "src/endive/transaction/second_look.py",
-        "rules.snapshot_of(seen.tables[table].state) != rules.snapshot_of(start.tables[table].state)",
-        "seen.tables[table].version != start.tables[table].version",
-        LOOKS,
-    ),
-    (
         "an epoch goes on from the table as it was loaded",
         "src/endive/transaction/transaction.py",
         "            start = yield from look(self, world, start, PHASE_CATALOG_READ)",

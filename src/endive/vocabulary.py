@@ -76,7 +76,6 @@ REASONS: Final = (
     "history_expired",
     "storage_failed",
     *delta.REASONS,
-    "table_moved",
 )
 (
     NO_REASON,
@@ -90,7 +89,6 @@ REASONS: Final = (
     CONCURRENT_DELETE_READ,
     CONCURRENT_DELETE_DELETE,
     LOG_CLEANED_UP,
-    TABLE_MOVED,
 ) = range(len(REASONS))
 # A conflict that no retry can mend: the work itself has to be done again.
 CONFLICT_REASONS: Final = ("validation_exception", *delta.REASONS[:3])

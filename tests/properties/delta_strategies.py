@@ -89,11 +89,7 @@ def any_configs(draw: Any) -> Mapping:
 
 
 def _add_looks(draw: Any, config: Mapping) -> None:
-    """Epochs of a stream, and copy-on-write statements that filter their files."""
-    for source in config["source"]:
-        keys = {**config["transaction"], **source}
-        if keys["overwrite"] == "overwrite_files" and keys["operation_types"]["validated_overwrite"]:
-            source["runtime_filter_ms"] = draw(ms(0.0, 300.0))
+    """Epochs of a stream."""
     can_stream = config["transaction"].get("manifest_list_mode") == "rewrite" and len(config["source"]) < 3
     if can_stream and draw(st.booleans()):
         stream: Mapping = {"name": "stream", "operation_types": {"fast_append": 1.0}, "commit_path": "epoch"}

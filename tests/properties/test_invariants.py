@@ -254,8 +254,6 @@ def test_every_attempt_asks_the_catalog_or_ends_in_a_real_conflict_or_without_it
 def test_success_tells_no_state_and_a_refusal_only_where_the_catalog_tells(run):
     catalog = run.config.catalog
     tells = catalog.refusal_returns_snapshot
-    if catalog.type == "cas":  # the documents' swap answers with the state, and who repairs first needs it
-        tells = run.config.commit.repair == "before_refresh"
     has_physical_limit = catalog.type == "append"
     for life in run.record.lives.values():
         for attempt in life.attempts.values():

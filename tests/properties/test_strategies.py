@@ -14,6 +14,7 @@ from endive.config.key_reference import reference
 EXAMPLES = 100
 STARTS = (28, 8, 3, *range(20, 40))  # a new start looks elsewhere than variations of what was drawn; the rarest first
 NOT_DRAWN = {
+    "simulation.model": "a name for keys that are drawn one by one",
     "simulation.output_path": "where files go",
     "simulation.warmup_ms": "which txns are reported",
     "simulation.cooldown_ms": "which txns are reported",
@@ -38,7 +39,6 @@ OF_SOME_KINDS = {
     "checks": {"validated_overwrite"},
     "read": {"validated_overwrite"},
     "starting_sequence_number": {"validated_overwrite"},
-    "runtime_filter_ms": {"validated_overwrite"},
 }
 RARELY = {
     "gather_every_ms",

@@ -24,7 +24,7 @@ S = 1_000_000  # microseconds
 WINDOW = Window(duration_us=40 * S, warmup_us=10 * S, cooldown_us=10 * S)  # 20 s
 
 
-_ICEBERGS = ("validation_exception", "commit_state_unknown", "history_expired", "table_moved")
+_ICEBERGS = ("validation_exception", "commit_state_unknown", "history_expired")
 NONE_ABORTED = dict.fromkeys(("retries_exhausted", "timeout", "storage_failed", *_ICEBERGS, *delta.REASONS), 0)
 
 

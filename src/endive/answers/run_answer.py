@@ -50,7 +50,6 @@ SENTENCES: Final = {
     "validation_exception": "another commit changed what it had read or rewrites. Iceberg does not retry this",
     "retries_exhausted": "each of its {attempts:,} attempts lost to a commit that landed while it was being built",
     "timeout": "its attempts lost to other commits until its time was up",
-    "table_moved": "the table moved between planning and filtering its files, before any attempt",
     "history_expired": "a snapshot between its start and the newest one had expired",
     "storage_failed": "the store throttled a request at every try",
     "concurrent_append": "another commit added files where it had read. Delta Lake does not retry this",

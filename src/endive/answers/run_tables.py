@@ -32,7 +32,6 @@ FAILURES: Final[Mapping[str, str]] = {
     "commit_state_unknown": "lost the answer to their commit (CommitStateUnknownException)",
     "history_expired": "needed a snapshot that had expired",
     "storage_failed": "were throttled by the store until they gave up",
-    "table_moved": "planned against a table that moved",
 }
 _FATES: Final = {"lost": "lost", "waiting": "waiting at the end", "twice": "written twice"}
 _STORES: Final = {

@@ -90,7 +90,7 @@ NAMED_ONLY: Final = frozenset(
         *("source.<name>.after_failure.delay_ms", "source.<name>.after_failure.times"),
         *("source.<name>.after_failure.pause_ms", "source.<name>.after_failure.unknown"),
         *("source.<name>.rewritten_manifests", "source.<name>.delete_granularity", "source.<name>.rewritten_files"),
-        *("source.<name>.runtime_filter_ms", "source.<name>.starting_sequence_number"),
+        "source.<name>.starting_sequence_number",
         *("source.<name>.referenced_files", "source.<name>.added_rows"),
     ]
 )

@@ -10,7 +10,6 @@ CLASS_NONE, CLASS_APPEND, CLASS_OVERWRITE, CLASS_REPLACE, CLASS_DELETE = range(5
 class Operation(Record):
     """What a txn does to the tables it writes."""
 
-    filter_us: Int64  # of its work, until a copy-on-write statement filters its files; 0: nobody looks then
     expire_age_us: Int64  # an expiry keeps snapshots younger than this; 0: however young
     retain_last: Int32  # and the newest so many
     rewritten: Int32  # existing manifests that hold files to be removed

@@ -10,9 +10,8 @@ from endive.formats.iceberg import payments
 from endive.formats.iceberg.effects import snapshots_kept
 from endive.formats.nesting import Plan, TableState
 from endive.formats.payer import Payer
-from endive.formats.rules import filters_files
 from endive.kernel import rule
-from endive.vocabulary import PHASE_METADATA, PHASE_RUNTIME
+from endive.vocabulary import PHASE_METADATA
 
 pay_beginning = payments.pay_beginning
 
@@ -38,8 +37,7 @@ def pay_load(
 @rule
 def pay_look(payer: Payer, world: Any, txn: Any, position: int, seen: TableState, known: TableState) -> None:
     """What such a look reads of a table besides the catalog."""
-    phase = PHASE_RUNTIME if filters_files(txn.operation) else PHASE_METADATA
-    payments.pay_look(payer, world, txn, phase, position, snapshots_kept(seen), seen.version != known.version)
+    payments.pay_look(payer, world, txn, PHASE_METADATA, position, snapshots_kept(seen), seen.version != known.version)
 
 
 @rule

@@ -35,8 +35,6 @@ from endive.vocabulary import (
     FIRST_DELTA_KIND,
     MANIFEST,
     MANIFEST_LIST,
-    OVERWRITE_FILES,
-    VALIDATED_OVERWRITE,
 )
 
 # The same for both formats, or of one that alone is asked.
@@ -269,13 +267,6 @@ def plan(world: Any, operation: Operation, situation: Situation, made: Plan) -> 
 def refreshes_first(operation: Operation) -> bool:
     """Whether it asks for the newest state before its commit begins, and goes on from that."""
     return operation.is_epoch == 1
-
-
-@rule
-def filters_files(operation: Operation) -> bool:
-    """Whether it looks at its table once more while it works, and fails if that has moved."""
-    is_copying = operation.kind == VALIDATED_OVERWRITE and operation.form == OVERWRITE_FILES
-    return is_copying and operation.filter_us > 0
 
 
 # --- how an attempt ends ----------------------------------------------------------------------------

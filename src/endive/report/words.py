@@ -112,7 +112,6 @@ REASON_NAMES: Final[Mapping[str, str]] = {
     "aborted_concurrent_delete_read": "concurrent delete of what was read",
     "aborted_concurrent_delete_delete": "concurrent delete of what it deletes",
     "aborted_log_cleaned_up": "log cleaned up meanwhile",
-    "aborted_table_moved": "table moved before it could commit",
 }
 WARNING_NAMES: Final[Mapping[str, str]] = {
     "still_committing": "Still committing at the end",

@@ -170,7 +170,6 @@ def build_operation(config: SimulationConfig, source: SourceConfig) -> Operation
         adds_apart=int(source.added_rows == "apart"),
         is_in_transaction=int(source.commit_path == "transaction"),
         is_epoch=int(source.commit_path == "epoch"),
-        filter_us=us_of(source.runtime_filter_ms),
         is_sequenced=int(source.starting_sequence_number),
         is_of_deletes=int(source.rewritten_files == "position_deletes"),
         replaces_deletes=int(is_replacing),

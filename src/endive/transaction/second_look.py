@@ -1,16 +1,13 @@
-"""A look at the table between load and commit: Spark's streaming before an epoch, its copy-on-write while it works.
+"""A look at the table between load and commit: Spark's streaming, before it commits an epoch.
 
 Delta Spark lists the log once more when it has loaded its table, and goes on from what is new.
-
-The latter filters the files it will rewrite once it knows which rows match. If the table object it planned on has moved
-by then, Spark fails the statement before any attempt to commit (``SparkCopyOnWriteScan.filter``).
 """
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from endive.catalog.snapshot import CatalogSnapshot
-from endive.formats import paying, rules
+from endive.formats import paying
 from endive.rng import LOOK_READ
 from endive.transaction.settling import WRITING_DOWN, billed, settle
 from endive.vocabulary import PHASE_RUNTIME
@@ -20,22 +17,6 @@ AGAIN = 128  # positions of draws from here on are those of tables that are load
 if TYPE_CHECKING:
     from endive.transaction.transaction import Transaction
     from endive.transaction.transaction_values import World
-
-
-class TableMovedError(Exception):
-    """The table moved while the statement was planned; whoever runs the txn makes its end of it."""
-
-
-def filter_files(txn: "Transaction", world: "World", start: CatalogSnapshot) -> Generator[int, None, int]:
-    """Work until the files are filtered; how long that was, unless the table has moved."""
-    worked_us = min(txn.operation.filter_us, txn.runtime_us)
-    yield worked_us
-    txn.row.phases_us[PHASE_RUNTIME] += worked_us
-    seen = yield from look(txn, world, start, PHASE_RUNTIME)
-    for table in txn.tables[: txn.n_written]:
-        if rules.snapshot_of(seen.tables[table].state) != rules.snapshot_of(start.tables[table].state):
-            raise TableMovedError
-    return worked_us
 
 
 def list_again(txn: "Transaction", world: "World", start: CatalogSnapshot) -> Generator[int, None, CatalogSnapshot]:

@@ -24,7 +24,7 @@ from endive.transaction.conflict_cost import ConflictCost, charge, cost_by_kind,
 from endive.transaction.failures import INSTALLED, REFUSED, UNKNOWN, loses_answer
 from endive.transaction.ordering import leave_lock, pass_turn, take_lock, wait_for_turn
 from endive.transaction.planning import find_files, plan_tables
-from endive.transaction.second_look import TableMovedError, filter_files, list_again, look
+from endive.transaction.second_look import list_again, look
 from endive.transaction.settling import WRITING_DOWN, Answer, Payment, billed, settle
 from endive.transaction.status_check import learn_outcome, wait_in_vain
 from endive.transaction.transaction_values import TransactionDraft, TransactionStatus, TransactionTerms, World
@@ -37,7 +37,6 @@ from endive.vocabulary import (
     PHASE_COMMIT,
     PHASE_RUNTIME,
     STORAGE_FAILED,
-    TABLE_MOVED,
     TIMEOUT,
 )
 
@@ -168,8 +167,6 @@ class Transaction:
         except GivenUpError:
             self.known = None  # its client, if it keeps the table, begins anew
             return STORAGE_FAILED  # what it wrote stays: Iceberg cleans up after its own failures only
-        except TableMovedError:
-            return TABLE_MOVED
 
     def _wait_for_rerun(self) -> Life:
         """It failed, and is scheduled once more."""
@@ -205,11 +202,8 @@ class Transaction:
             start = yield from self._load(world, start)
         self.known = self.start = start
         self.status = TransactionStatus.EXECUTING
-        rest_us = self.runtime_us
-        if rules.filters_files(self.operation):
-            rest_us -= yield from filter_files(self, world, start)
-        yield rest_us
-        self.row.phases_us[PHASE_RUNTIME] += rest_us
+        yield self.runtime_us
+        self.row.phases_us[PHASE_RUNTIME] += self.runtime_us
         return start
 
     def _load(self, world: World, kept: CatalogSnapshot | None) -> Generator[int, None, CatalogSnapshot]:

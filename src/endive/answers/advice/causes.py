@@ -31,7 +31,6 @@ REMEDIES: Final = {
     "commit_state_unknown": (HASTE,),
     "history_expired": (HASTE, RIVALS),
     "storage_failed": (HASTE,),
-    "table_moved": (VERDICT, RIVALS),
     **dict.fromkeys(delta.REASONS[:-1], (VERDICT, RIVALS)),
     "log_cleaned_up": (HASTE, RIVALS),
 }

@@ -78,11 +78,6 @@ LEVERS: Final = (
         gives_up="rows that others add meanwhile are not seen: a MERGE may insert a key that is there already",
     ),
     Lever(
-        *("cache", SETTING, AVAILABLE, VERDICT, offers.catalog_cache, ICEBERG),
-        how="spark.sql.catalog.<name>.cache-enabled = true, and a Spark session for each thread (Iceberg 1.10)",
-        gives_up="a session sees what others commit up to 30 s late (cache.expiration-interval-ms)",
-    ),
-    Lever(
         *("merging", SETTING, AVAILABLE, HASTE, offers.no_merging, ICEBERG),
         how="commit.manifest-merge.enabled = false (Iceberg 1.9)",
         gives_up="manifests pile up, and readers plan slower",

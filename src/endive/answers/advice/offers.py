@@ -242,13 +242,6 @@ def snapshot_isolation(base: Base) -> Offers:
             yield _set(source, "snapshot isolation", isolation="snapshot")
 
 
-def catalog_cache(base: Base) -> Offers:
-    """A statement whose table object nobody refreshes while it is planned."""
-    for source in base.config.sources:
-        if source.runtime_filter_ms > 0:
-            yield _set(source, "the catalog's cache, and a session of its own", runtime_filter_ms=0.0)
-
-
 def partition_predicate(base: Base) -> Offers:
     """A statement that names its partitions has not read the others."""
     for source in base.config.sources:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from endive.answers.format_words import phase_name
 from endive.answers.stories.journal import Journal, Look, Swap
 from endive.objectives import duration_text
-from endive.rng import POINTER_READ, REFRESH, START_READ, STATUS_READ
+from endive.rng import POINTER_READ, REFRESH, STATUS_READ
 from endive.vocabulary import DELETE, KINDS_OF, OBJECTS, OPERATIONS, PHASES
 
 CONFLICTS_NAMED: Final = 3
@@ -84,7 +84,6 @@ class Story:
     record: Mapping[str, Any]
     attempts: tuple[Attempt, ...]
     throttled_loading: int  # throttled tries before its first attempt
-    moved_by: tuple[Rival, ...] = ()  # who committed between the load and the look that found the table moved
 
     @property
     def headline(self) -> str:
@@ -94,7 +93,7 @@ class Story:
     @property
     def steps(self) -> list[tuple[str, str]]:
         """Return time and event of everything it did; times count from the start of its commit."""
-        return [*_work(self), *_attempt_steps(self), *_moved(self)]
+        return [*_work(self), *_attempt_steps(self)]
 
     @property
     def phase_lines(self) -> list[str]:
@@ -135,13 +134,7 @@ class Stories:
         tries = [self._attempt(n, record, looks, swaps, requests) for n in numbers]
         throttled = sum(entry[5] for entry in requests if entry[2] == 0 and entry[6])
         attempts = tuple(attempt for attempt in tries if attempt is not None)
-        return Story(record, attempts, throttled, self._moved_by(record, looks))
-
-    def _moved_by(self, record: Mapping[str, Any], looks: list[Look]) -> tuple[Rival, ...]:
-        if record["reason"] != "table_moved":
-            return ()
-        loaded_us = next((look.seen_us for look in reversed(looks) if look.step == START_READ), looks[0].seen_us)
-        return self._rivals(record["txn_id"], tuple(record["tables_written"]), loaded_us, looks[-1].seen_us)
+        return Story(record, attempts, throttled)
 
     def _attempt(
         self, number: int, record: Mapping[str, Any], looks: list[Look], swaps: list[Swap], requests: list[Any]
@@ -260,8 +253,6 @@ def _work(story: Story) -> list[Event]:
         return [*events, (duration_text(worked_ms), f"does its work, then starts to commit{_meanwhile(story)}")]
     if record["status"] == "in_flight":
         return [*events, ("", "still at work when the simulation ended")]
-    if record["reason"] == "table_moved":
-        return [*events, ("", "loads the table and works, and never starts to commit")]
     return [*events, ("", f"{_GIVEN_UP}, before it has loaded the table")]
 
 
@@ -270,16 +261,6 @@ def _meanwhile(story: Story) -> str:
     failed = [attempt for attempt in story.attempts if attempt.failed_of is not None]
     landed = len(failed[-1].rivals) if failed else 0
     return f"; {landed:,} commits have landed meanwhile" if landed else ""
-
-
-def _moved(story: Story) -> list[Event]:
-    """Return what a copy-on-write statement finds before it commits, if that is its end."""
-    record = story.record
-    if record["reason"] != "table_moved":
-        return []
-    who = ", ".join(f"transaction {rival.txn_id} ({rival.source})" for rival in story.moved_by[:CONFLICTS_NAMED])
-    event = f"filters its files, and the table has moved since it was planned: {who or 'another commit'} landed"
-    return [(_at(round(record["end_ms"] * 1000.0), record), event)]
 
 
 def _attempt_steps(story: Story) -> list[Event]:

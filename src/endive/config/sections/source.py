@@ -321,19 +321,6 @@ class SourceKeys(Table):
         {"transaction.manifest_list_mode": ("rewrite",)},
         implied="table",
     )
-    runtime_filter_ms: Milliseconds = key(
-        0.0,
-        "How long after loading its table a copy-on-write statement of Spark filters the files it has to "
-        "rewrite. If the table has moved by then, it fails before any attempt (table_moved: 'Runtime file filtering is "
-        "not possible'). Give it if the catalog's cache is off (cache-enabled = false: the time Spark plans), or if "
-        "all writers are threads of one session (until the matching rows are found); 0: neither.",
-        None,
-        ICEBERG,
-        OVERWRITES,
-        {"commit.protocol": ("iceberg",)},
-        {"overwrite": ("overwrite_files",)},
-        implied=0.0,
-    )
     starting_sequence_number: Flag = key(
         True,
         "Whether a compaction gives its files the sequence number it started from, as Spark, Trino and "

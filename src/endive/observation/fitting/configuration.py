@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from endive.config.sections.simulation import DATA_FILES_MAX
 from endive.observation.fitting.sources import MERGE_LEVEL, SERIALIZABLE, FittedSource
-from endive.observation.history import OVERWRITE, TABLE_MOVED, TableHistory, TableShape
+from endive.observation.history import OVERWRITE, TableHistory, TableShape
 from endive.observation.tables.snapshots import PYICEBERG
 
 PROVIDERS: Final = {
@@ -81,10 +81,6 @@ def _assumed_of(source: FittedSource, settings: dict[str, str], window_ms: float
     if source.never_rewrote:
         why = "none of it was committed, so no snapshot tells which files it takes"
         assumed.append(f"source.{source.name}.touched_files = all of the table's: {why}")
-    if source.filter_ms:
-        moved = sum(commit.reason == TABLE_MOVED for commit in source.commits)
-        why = f"{moved} of {len(source.commits)} statements found the table moved before they filtered files"
-        assumed.append(f"source.{source.name}.runtime_filter_ms = {source.filter_ms:g}: {why}")
     rate = source.rate_text(window_ms)
     if rate is not None:
         assumed.append(f"source.{source.name}.arrivals: {rate}")

@@ -36,7 +36,6 @@ _LATENCIES: Final = "the latencies of storage.provider and of the commit point"
 _CAUSES: Final = {
     "validation_exception": "source.{name}.read, touched_files and isolation",
     "history_expired": "source.{name}.runtime",
-    "table_moved": "source.{name}.runtime_filter_ms",
 }
 
 

@@ -6,7 +6,6 @@ the table's properties; what it read, and how long it worked before it committed
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +60,6 @@ class FittedSource:
     weights: tuple[float, ...] | None  # how often it picks each partition, where manifests tell
     work: dict[str, Any]  # between reading the table and committing, as a distribution
     is_work_assumed: bool  # nothing but a guess says how long it works
-    filter_ms: float  # until its copy-on-write filters files; 0: none of its statements failed then
     start_ms: float | None  # since the table's first commit
     stop_ms: float | None
 
@@ -117,8 +115,6 @@ class FittedSource:
         if keys["overwrite"] == "replace_partitions":
             return keys
         keys["isolation"] = self.isolation(settings)
-        if self.filter_ms:
-            keys["runtime_filter_ms"] = self.filter_ms
         if not any(commit.added_files for commit in self.commits) and self.commits[0].operation == DELETE:
             keys["adds_rows"] = False
         if keys["overwrite"] == "row_delta":
@@ -154,7 +150,7 @@ def _fit(
     arrivals = fit_arrivals(commits, window_ms, origin_us)
     kind = Counter(commit.kind for commit in commits).most_common(1)[0][0]
     overwrites = Counter(commit.overwrite for commit in commits if commit.overwrite)
-    filter_ms = _runtime_filter_ms(commits, history.commits)
+    is_copying = any(commit.reason == TABLE_MOVED for commit in commits)  # only copy-on-write fails so
     work, is_assumed = _work(commits, kind, arrivals)
     if is_assumed and arrivals.pattern == CLOSED:
         arrivals = _busy(arrivals, float(work["ms"]))
@@ -165,13 +161,12 @@ def _fit(
         commits=tuple(commits),
         arrivals=arrivals,
         kind=kind,
-        overwrite=COPY_ON_WRITE if filter_ms else overwrites.most_common(1)[0][0] if overwrites else "",
+        overwrite=COPY_ON_WRITE if is_copying else overwrites.most_common(1)[0][0] if overwrites else "",
         touched_files=_whole(usual([float(n) for n in map(_touched, commits) if n])),
         partitions=_whole(usual([float(each.changed_partitions) for each in commits if each.changed_partitions])),
         weights=partition_weights(commits, numbers, history.shape.partitions or 0),
         work=work,
         is_work_assumed=is_assumed,
-        filter_ms=filter_ms,
         start_ms=start_ms,
         stop_ms=stop_ms,
     )
@@ -220,27 +215,3 @@ def _whole(value: float | None) -> int | None:
 def usual(values: Sequence[float]) -> float | None:
     """The median, if there is any."""
     return median(values) if values else None
-
-
-def _runtime_filter_ms(own: Sequence[Commit], everybody: Sequence[Commit]) -> float:
-    """When Spark's copy-on-write filters its files, since a statement began; 0 of a source of which none failed then.
-
-    Such a statement fails before any attempt if a rival committed between its loading of the table and that moment
-    (``SparkCopyOnWriteScan.filter``: "Runtime file filtering is not possible"). A log tells which statements did, and
-    when their rivals committed: the moment is chosen so that as many met a rival before it as failed.
-    """
-    moved = [commit for commit in own if commit.reason == TABLE_MOVED]
-    if not moved:
-        return 0.0
-    ends_us = sorted(commit.end_us for commit in everybody if commit.is_committed)
-    met = sorted(ms for commit in own if (ms := _first_rival_ms(commit, ends_us)) < (commit.duration_ms or 0.0))
-    if len(met) < len(moved):  # some of those who moved the table are in no log; it filtered before it failed
-        return max(1.0, *(commit.duration_ms or 0.0 for commit in moved))
-    around = met[len(moved) - 1 : len(moved) + 1]
-    return max(1.0, round(sum(around) / len(around), 3))
-
-
-def _first_rival_ms(commit: Commit, ends_us: Sequence[int]) -> float:
-    """From its beginning to the first commit that ended after it."""
-    place = bisect_right(ends_us, commit.time_us)
-    return (ends_us[place] - commit.time_us) / 1000.0 if place < len(ends_us) else float("inf")

@@ -4,7 +4,7 @@ A request is given up when the store throttled it as often as the client's SDK t
 before the swap that ends the txn, after it it changes nothing, and of a status check it leaves one the less.
 """
 
-from endive.formats.rules import filters_files, lists_twice
+from endive.formats.rules import lists_twice
 from endive.kernel import overwrite, step
 from endive.simulation.compiled.kept_tables import kept_number
 from endive.simulation.compiled.memory import kept_at, source_at
@@ -92,7 +92,7 @@ def give_up(world: WorldRecord, txn: TxnRecord, moment: int) -> int:
     if moment == MOMENT_START_READ:
         phase = PHASE_RUNTIME
     elif moment == MOMENT_LOOK:
-        phase = PHASE_RUNTIME if filters_files(txn.operation) or lists_twice(world) else PHASE_CATALOG_READ
+        phase = PHASE_RUNTIME if lists_twice(world) else PHASE_CATALOG_READ
     elif moment == MOMENT_REFRESH or moment == MOMENT_BASE_READ:
         phase = PHASE_CATALOG_READ
     elif moment == MOMENT_LIST_APPEND:

@@ -27,7 +27,7 @@ from endive.simulation.compiled.records import TxnRecord, WorldRecord
 from endive.simulation.compiled.server import is_current, keep_base, see
 from endive.simulation.compiled.stages import check_metadata, clean_up, load_and_run, run, work, write_metadata
 from endive.transaction.second_look import AGAIN
-from endive.vocabulary import NO_REASON, PHASE_CATALOG_READ, PHASE_COMMIT, PHASE_RUNTIME, TABLE_MOVED
+from endive.vocabulary import NO_REASON, PHASE_CATALOG_READ, PHASE_COMMIT, PHASE_RUNTIME
 
 
 @step
@@ -60,30 +60,21 @@ def run_again(_world: WorldRecord, _txn: TxnRecord, _now: int) -> int:
 
 @step
 def looked(world: WorldRecord, txn: TxnRecord, now: int) -> int:
-    """The table between load and commit: an epoch goes on from it, a statement fails if it has moved."""
+    """The table between load and commit: an epoch goes on from it."""
     if formats.lists_twice(world):
         return listed_again(world, txn, now)
     answer_read(world, txn, now)
-    is_filter = formats.filters_files(txn.operation)
-    phase = PHASE_RUNTIME if is_filter else PHASE_CATALOG_READ
-    txn.row.phases_us[phase] += txn.time_us - txn.sent_us
-    is_moved = False
+    txn.row.phases_us[PHASE_CATALOG_READ] += txn.time_us - txn.sent_us
     tables = memory.table_ids(world, txn)
     for position in range(txn.row.n_tables_written):
         seen, known = server_table(world, tables[position]), touched_at(world, txn, position).start
         paying.pay_look(adding_up(), world, txn, position, seen, known)
-        if formats.snapshot_of(seen) != formats.snapshot_of(known):
-            is_moved = True
     if txn.has_failed == 1:
         return fail(world, txn)
-    if not is_filter:
-        see(world, txn, now)
-        observe_read(world, txn, now)
-        keep_base(world, txn, True)
-        return STEP_BEGIN
-    if is_moved:
-        return end(world, txn, TABLE_MOVED)
-    return work(world, txn, txn.runtime_us - min(txn.operation.filter_us, txn.runtime_us))
+    see(world, txn, now)
+    observe_read(world, txn, now)
+    keep_base(world, txn, True)
+    return STEP_BEGIN
 
 
 @step

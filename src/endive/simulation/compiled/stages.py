@@ -81,12 +81,9 @@ def begin_anew(txn: TxnRecord) -> None:
 
 @step
 def run(world: WorldRecord, txn: TxnRecord) -> int:
-    """Do the work, or the part of it after which files are filtered."""
+    """Do the work."""
     begin_anew(txn)
-    if not formats.filters_files(txn.operation):
-        return work(world, txn, txn.runtime_us)
-    work_on(txn, min(txn.operation.filter_us, txn.runtime_us))
-    return send_look(world, txn)
+    return work(world, txn, txn.runtime_us)
 
 
 @step
