@@ -26,6 +26,7 @@ def test_a_start_means_what_its_file_means(experiments):
 def test_the_title_of_a_start_is_the_first_sentence_of_its_file_however_many_lines_it_has(tmp_path):
     file = tmp_path / "long.toml"
     comment = (
+        "#:schema ../../docs/reference/configuration.schema.json",
         '# A compaction fails with "Cannot determine history ... and the last known',
         '# ancestor ..." (#13972). It works for',
         "# an hour.",

@@ -96,6 +96,8 @@ def _headline(file: Path) -> tuple[str, str]:
     """Return the first comment of a file: its first sentence, and the rest of the paragraph."""
     lines = []
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith("#:"):  # for editors: where the schema is
+            continue
         if not line.startswith("#") or not line.strip("# "):
             break
         lines.append(line.strip("# "))
