@@ -1,7 +1,7 @@
 """How large the house is: ``python -m tools.count_lines``.
 
 Lines of every part, the files and folders that are larger than we want them, and the words of the documentation. The
-limits are those of STYLE in CONTRIBUTING.md: a file of at most 400 lines, a folder of at most 20 files.
+limits are those of STYLE in CONTRIBUTING.md: a file of at most 500 lines, a folder of at most 20 files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-FILE_LINES: Final = 400
+FILE_LINES: Final = 500
 FOLDER_FILES: Final = 20
 CODE: Final = ("src/", "tests/", "verification/", "rigs/", "tools/", "benchmarks/")
 
