@@ -103,9 +103,9 @@ def test_the_folder_of_a_run_gets_a_page_of_its_own(endive, run_folder, tmp_path
     assert 0 == result.exit_code, result.stderr
     lines = result.stdout.splitlines()
     assert "run: seed 42, one run" == lines[0]
-    assert "In this run the objective (every source.success_rate >= 99 %) " in lines[1]
+    assert "(objective >= 99 %: inconclusive, one run has no interval)" in lines[1]
     assert lines[2].startswith("default: ")
-    assert ["How long commits take", "Commits over simulated time", "Attempts", "Where commit time goes"] == (
+    assert ["Commit latency", "Commits over simulated time", "Attempts", "Commit latency by phase"] == (
         re.findall(r"<h3>([^<]+)</h3><p>", text)
     )
     assert 4 == text.count("<svg ")
@@ -114,7 +114,7 @@ def test_the_folder_of_a_run_gets_a_page_of_its_own(endive, run_folder, tmp_path
 def test_a_run_is_judged_by_the_objective_asked_for(endive, run_folder, tmp_path):
     result = endive("report", run_folder, "--out", tmp_path / "run.html", "--slo", "committed >= 1000000")
 
-    assert "In this run the objective (committed >= 1000000) does not hold; one run has no interval" in result.stdout
+    assert "(objective >= 1,000,000: inconclusive, one run has no interval)" in result.stdout
 
 
 def test_a_run_is_compared_by_another_command(endive, run_folder):

@@ -160,7 +160,7 @@ def test_what_is_pinned_is_compared_with_what_follows_and_both_are_told_apart(mo
 
     assert "Simulating both with the same seeds…" in moved.evaluate("told")
     assert f"source.writers.arrivals.clients: {clients} → {clients + 1}" in moved.locator(".keys-changed").inner_text()
-    assert "now less pinned" in moved.locator("#compare-body table").inner_text()
+    assert "now - pinned" in moved.locator("#compare-body table").inner_text()
     assert server.address + link(clients + 1, pinned=clients) == moved.evaluate("location.href")
 
 

@@ -94,7 +94,7 @@ def test_in_a_study_ages_are_in_minutes_and_a_dashed_line_is_where_the_objective
     assert "datum.value" in axis["labelExpr"]
     assert asked == [value["level"] for layer in layers for value in layer.get("data", {}).get("values", [])]
     assert "age of the newest visible data P95" == charts["freshness"].variants[0].label
-    assert bool(asked) == ("Dashed: what the objective asks for." in charts["freshness"].reading)
+    assert bool(asked) == ("Dashed: the objective." in charts["freshness"].reading)
 
 
 def test_beside_each_other_sources_and_phases_keep_their_colours(run):

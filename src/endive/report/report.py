@@ -80,7 +80,7 @@ def make_section(study: Study, prices: Prices | None = None, bands: str = CONFID
     if any(material.values("configurations", "offered_per_s")):
         drawn = _draw(material, prices or find_prices(study))
     else:
-        drawn.append(Omission(title="All charts", why="no run of this study succeeded and measured a txn."))
+        drawn.append(Omission(title="All charts", why="no run of this study succeeded and measured a transaction."))
     charts = [chart for chart in drawn if isinstance(chart, Chart)]
     question = material.question
     first = next((chart for words, chart in _ANSWERING if words in question.objective.text), "")
@@ -100,17 +100,17 @@ def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
     along = material.layout.x.name if material.layout.x else "load"
     whose = material.whose
     level = material.question.success_min
-    asked_for = "" if level is None else f" The dashed line is what is asked for: {100 * level:g} %."
+    asked_for = "" if level is None else f" The dashed line is the objective: {100 * level:g} %."
     offered = " The dotted line is what was offered." if material.layout.is_load else ""
     asked = asked_metrics(material.study)
     first = next((metric for metric in asked if metric in LATENCIES), "commit_latency_p95_ms")
     order = (first, *(figure for figure in LATENCIES if figure != first))
-    timed = "From the start of the first attempt to the answer of the last, of txns that committed."
+    timed = "From the first attempt to the last answer, of committed transactions."
     least = min(material.values("configurations", "success_rate"), default=1.0)
     if least <= 0.995:
-        timed += f" Of some configurations up to {100 * (1 - least):.0f} % did not, and are missing here."
-    shared = f"Committed txns as a share of those that committed or aborted.{asked_for}"
-    aged = "The age of the newest data that a reader sees, over time: P95 is what it exceeds in 5 % of the time."
+        timed += f" In some configurations up to {100 * (1 - least):.0f} % failed, and are missing here."
+    shared = f"Committed transactions as a share of those that committed or aborted.{asked_for}"
+    aged = "Age of the newest visible data: it exceeds P95 in 5 % of the time."
     curves: list[tuple[str, str, Sequence[str], str]] = [
         ("success", "Success", ["success_rate"], shared),
         ("throughput", "Throughput", ["committed_per_s"], f"Commits over the length of the window.{offered}"),
@@ -118,8 +118,8 @@ def _draw(material: Material, prices: Prices) -> list[Chart | Omission]:
     ]
     if any(material.values("configurations", figure) for figure in FRESHNESS):
         is_asked = any(material.question.freshness_max(figure) is not None for figure in FRESHNESS)
-        asked_age = " Dashed: what the objective asks for." if is_asked else ""
-        curves.append(("freshness", "How late data are", FRESHNESS, f"{aged}{asked_age}"))
+        asked_age = " Dashed: the objective." if is_asked else ""
+        curves.append(("freshness", "Data staleness", FRESHNESS, f"{aged}{asked_age}"))
     drawn_anyway = ("success_rate", "committed_per_s", *LATENCIES, *FRESHNESS)
     more = [metric for metric in asked if metric not in drawn_anyway]
     curves += [(f"metric-{metric}", figure_words(metric)[0].capitalize(), [metric], "") for metric in more]

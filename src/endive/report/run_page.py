@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from endive.answers.headline import headline_of
 from endive.config import SimulationConfig, load_simulation_config
 from endive.config.printable import printable_values
 from endive.config.slo import objective_of
 from endive.errors import IntakeError, OutputError
 from endive.intake import parse_json, read_bytes
 from endive.objectives import Estimate, Subject, judge
-from endive.objectives.certainty import ONE_RUN
 from endive.objectives.duration import duration_text
 from endive.objectives.names import KIND, SOURCE, TABLE
 from endive.report.charts.chart import Spec
@@ -63,8 +63,8 @@ def run_page(folder: Path, slo: str | None = None) -> tuple[str, tuple[str, ...]
     summary, txns = _read(folder)
     config = load_simulation_config(folder / CONFIG_FILE)
     verdict = judge(objective_of(config, slo), lambda subject: _figure(summary, subject))
-    outcome = {True: "holds", False: "does not hold", None: "cannot be judged"}[verdict.holds]
-    headline = f"In this run the objective ({verdict.objective.text}) {outcome}; {ONE_RUN}."
+    blocks = summary["by_source"]
+    headline = headline_of(verdict, tuple(blocks), lambda name: blocks[name]["success_rate"])
     warnings = [f"warning: {text}" for text in summary["warnings"]]
     sources = [f"{name}: {_counts(block)}" for name, block in summary["by_source"].items()]
     lines = (f"{folder.name}: seed {summary['seed']}, one run", headline, *sources, *warnings)
@@ -109,7 +109,7 @@ def _figure(summary: Mapping[str, Any], subject: Subject) -> Estimate:
         block = summary.get(blocks[subject.scope], {}).get(subject.name)
     for part in subject.field.path:
         block = None if block is None else block.get(part)
-    return Estimate(None if block is None else float(block))
+    return Estimate(None if block is None else float(block), runs=1)
 
 
 def _counts(block: Mapping[str, Any]) -> str:
@@ -125,7 +125,7 @@ def _table(summary: Mapping[str, Any]) -> str:
     late = {name: "-" if ms is None else duration_text(ms) for name, ms in late_ms.items()}
     heads = ["source", "txns", "success", "commits", "P50 (ms)", "P95 (ms)", "P99 (ms)"]
     has_streams = any(text != "-" for text in late.values())
-    heads += ["data late by, P95"] * has_streams
+    heads += ["stale, P95"] * has_streams
     rows = ""
     for name, block in blocks.items():
         cells = [
@@ -152,7 +152,7 @@ def _warnings(summary: Mapping[str, Any]) -> list[str]:
     if not summary["warnings"]:
         return []
     items = "".join(f"<li>{escape(text)}</li>" for text in summary["warnings"])
-    return [f'<div class="cautions" role="note"><h3>Read with care</h3><ul>{items}</ul></div>']
+    return [f'<div class="cautions" role="note"><h3>Warnings</h3><ul>{items}</ul></div>']
 
 
 # ---- charts ------------------------------------------------------------------------------------------------
@@ -197,22 +197,22 @@ def _charts(summary: Mapping[str, Any], config: SimulationConfig, txns: pa.Table
     counted = in_window(txns, window)
     phases = {name: block["phases_ms"] for name, block in summary["by_source"].items()}
     is_bounded = any(stream.bound_us is not None for stream in streams_of(config))
-    ages = "The share of time in which the newest data a reader sees were no older"
-    worst = "The age of the newest data a reader sees, of the job that is furthest behind and of the middle one."
+    ages = "Share of time in which the newest visible data were no older"
+    worst = "Age of the newest visible data, of the job that is furthest behind and of the median one."
     bins = f"Commits of each source in {BINS} bins of time, warm-up and cool-down included."
-    tries = "How many attempts txns needed, as a share of those of their source that ended."
-    latencies = "The share of committed txns of each source that were faster."
-    parts = "Mean time of a committed txn in each phase of its commit."
+    tries = "Attempts per transaction, as a share of those of its source that ended."
+    latencies = "Share of committed transactions of each source that were faster."
+    parts = "Mean time of a committed transaction in each phase of its commit."
     charts = [
-        ("How long commits take", latencies, latency_spec(counted, names)),
+        ("Commit latency", latencies, latency_spec(counted, names)),
         ("Commits over simulated time", bins, time_spec(txns, names, float(window["duration_ms"]))),
         (
-            "How late data are",
-            f"{ages}; dashed, what is asked for." if is_bounded else f"{ages}.",
+            "Data staleness",
+            f"{ages}; dashed: the bound." if is_bounded else f"{ages}.",
             freshness_spec(ages_by_source(config, txns)),
         ),
-        ("How late data are, over simulated time", worst, lateness_spec(late_by_source(config, txns))),
+        ("Data staleness over simulated time", worst, lateness_spec(late_by_source(config, txns))),
         ("Attempts", tries, attempt_spec(counted, names)),
-        ("Where commit time goes", parts, phase_spec(phases)),
+        ("Commit latency by phase", parts, phase_spec(phases)),
     ]
     return [chart for chart in charts if chart[2]["data"]["values"]]
