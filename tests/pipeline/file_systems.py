@@ -20,9 +20,8 @@ import pytest
 from tests.observation.measurement.test_azurite import ACCOUNT, KEY, create_container
 from tests.waiting import wait_until
 
-from endive.pipeline.dataset import store_path
-from endive.pipeline.dataset.places import place_of
-from endive.pipeline.dataset.store_path import StorePath
+from endive.pipeline.dataset import files
+from endive.pipeline.dataset.files import Place, place_of
 from rigs.java.jars import _by_maven, cache_folder
 
 HADOOP_JARS = (
@@ -70,18 +69,16 @@ def hdfs_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def hdfs_place(hdfs_address: str) -> StorePath:
+def hdfs_place(hdfs_address: str) -> Place:
     """A folder of HDFS that is not there yet."""
     place = place_of(f"{hdfs_address}/tests/out")
-    assert isinstance(place, StorePath)
-    place.remove_all()
+    place.remove_tree()
     return place
 
 
 @pytest.fixture(scope="session")
 def azure_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """``host:port`` of the emulator, with a container ``lake`` in it."""
-    pytest.importorskip("obstore")
     program = shutil.which("azurite-blob")
     if program is None:
         pytest.skip("no azurite-blob on PATH: npm install azurite")
@@ -97,19 +94,17 @@ def azure_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def azure_place(azure_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[StorePath]:
+def azure_place(azure_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """An empty prefix of a container."""
     settings = {
         "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
         "AZURE_STORAGE_ACCOUNT_KEY": KEY,
-        "AZURE_STORAGE_USE_EMULATOR": "true",
         "AZURITE_BLOB_STORAGE_URL": f"http://{azure_endpoint}",
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    store_path._store.cache_clear()
+    files._file_system.cache_clear()
     place = place_of(f"abfss://lake@{ACCOUNT}.dfs.core.windows.net/tests/out")
-    assert isinstance(place, StorePath)
-    place.remove_all()
+    place.remove_tree()
     yield place
-    store_path._store.cache_clear()
+    files._file_system.cache_clear()
