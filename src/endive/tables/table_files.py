@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any, Final
 
@@ -98,7 +98,7 @@ def to_markdown(table: pa.Table, title: str) -> str:
         "",
         _row([heading(name) for name in shown]),
         _row(["---:" if _is_number(full.schema.field(name).type) else "---" for name in shown]),
-        *(_row([_with_interval(row, name) for name in shown]) for row in full.slice(0, MARKDOWN_ROWS_MAX).to_pylist()),
+        *map(_row, zip(*(_texts(full.slice(0, MARKDOWN_ROWS_MAX), name) for name in shown), strict=True)),
     ]
     if table.num_rows > MARKDOWN_ROWS_MAX:
         lines += ["", f"{table.num_rows - MARKDOWN_ROWS_MAX:,} more rows are in the CSV and Parquet files."]
@@ -121,11 +121,20 @@ def heading(column: str) -> str:
     return f"{words} ({unit})" if unit else words
 
 
-def _with_interval(row: Mapping[str, Any], column: str) -> str:
-    """A cell with its 95 % interval in brackets, if it has one."""
-    low, high = (row.get(f"{column}_ci95_{end}") for end in ("low", "high"))
-    text = str(row[column]) if column in _NUMBERS and row[column] is not None else cell(row[column])
-    return text if low is None or high is None else f"{text} [{cell(low)}, {cell(high)}]"
+def _texts(table: pa.Table, column: str) -> list[str]:
+    """Return the cells of a column, each with its 95 % interval in brackets, if it has one."""
+    values = table[column].to_pylist()
+    if column in _NUMBERS:
+        texts = [cell(None) if value is None else str(value) for value in values]
+    else:
+        texts = [cell(value) for value in values]
+    ends = [f"{column}_ci95_{end}" for end in ("low", "high")]
+    if not set(ends) <= set(table.column_names):
+        return texts
+    return [
+        text if low is None or high is None else f"{text} [{cell(low)}, {cell(high)}]"
+        for text, low, high in zip(texts, *(table[end].to_pylist() for end in ends), strict=True)
+    ]
 
 
 def cell(value: Any) -> str:
