@@ -20,9 +20,9 @@ from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.analysis.recount import recount
 from endive.pipeline.analysis.run_analysis import TITLES, analyze
 from endive.pipeline.dataset.check import check_dataset
-from endive.pipeline.sweep.tally import tally_outcomes, tally_time
 from endive.results.window import Window
 from endive.tables.run_counts import OUTCOME_SUMS, TIME_SUMS
+from endive.tables.tally import tally_outcomes, tally_time
 
 pytestmark = pytest.mark.spark
 WINDOW = Window.of_ms(duration_ms=5_000.0, warmup_ms=1_250.0, cooldown_ms=1_250.0)

@@ -14,11 +14,11 @@ import pyarrow as pa
 from endive.errors import OutputError
 from endive.pipeline.dataset.dataset_names import checked_name
 from endive.pipeline.dataset.files import Place
-from endive.pipeline.dataset.latency_counts import LATENCY_FIELDS
 from endive.pipeline.dataset.runs_table import RUNS, printable_table, refuse_damaged
 from endive.pipeline.dataset.scan import scan
 from endive.pipeline.dataset.seal import file_digest, read_sealed
 from endive.pipeline.dataset.sweep_dataset import DETAILS, MANIFEST, STUDIES, TRANSACTIONS, StudyEntry, refuse_link
+from endive.tables.latency_counts import LATENCY_FIELDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 from endive.config.printable import CONTROL_CHARACTERS, REPLACEMENT
 from endive.errors import OutputError
 from endive.pipeline.dataset.files import Place, place_errors
-from endive.pipeline.dataset.latency_counts import LATENCY_FIELDS
 from endive.pipeline.dataset.seal import content_digest, file_digest
 from endive.tables.figure_columns import FIGURE_FIELDS, RESERVED, WINDOW
+from endive.tables.latency_counts import LATENCY_FIELDS
 from endive.tables.run_counts import OUTCOME_FIELDS, TIMELINE_FIELDS
 
 RUNS: Final = "runs"

@@ -24,13 +24,13 @@ from endive.config.capabilities import is_profile_path
 from endive.config.study import run_identity
 from endive.errors import EndiveError, OutputError
 from endive.pipeline.dataset.files import Place, place_errors
-from endive.pipeline.dataset.latency_counts import latency_counts
 from endive.pipeline.dataset.runs_table import FAILED, NESTED, OBJECT, OK, RESULT_SCHEMA, nest
 from endive.pipeline.dataset.seal import content_digest
-from endive.pipeline.sweep.tally import tally_outcomes, tally_time
 from endive.results import MODEL_VERSION, SCHEMA_VERSION, TRANSACTION_SCHEMA
 from endive.simulation import Simulation
 from endive.tables.figure_columns import figures_of, window_of
+from endive.tables.latency_counts import latency_counts
+from endive.tables.tally import tally_outcomes, tally_time
 
 WRITER_VERSION: Final = 1  # of the bytes of a part: a change that alters them takes the next number
 ROW_GROUP_ROWS: Final = 131_072  # about 50 MB of Arrow memory

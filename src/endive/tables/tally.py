@@ -1,7 +1,7 @@
 """The transactions of one run as counts: over simulated time, and by outcome, attempts and n_behind.
 
 Counts are whole numbers, so those of many runs add up in any order. Together with the latencies on their grid
-(``endive.pipeline.dataset.latency_counts``) they are all that an analysis needs of single transactions.
+(``endive.tables.latency_counts``) they are all that an analysis needs of single transactions.
 """
 
 from __future__ import annotations

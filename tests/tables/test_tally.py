@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 import endive
-from endive.pipeline.sweep.tally import tally_outcomes, tally_time
 from endive.results.window import Window
+from endive.tables.tally import tally_outcomes, tally_time
 
 CONFIG = {
     "simulation": {"duration_ms": 20_000.0, "warmup_ms": 3_000.0, "cooldown_ms": 2_000.0, "seed": 3},
