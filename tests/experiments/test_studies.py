@@ -52,6 +52,7 @@ SIZES = {
     "original/exp_3_3_merge.toml": (180, 3),
     "original/exp_4_1_iceberg.toml": (45, 5),
     "original/exp_4_1_merge.toml": (36, 5),
+    "original/exp_5.toml": (96, 3),
     "catalogs/catalogs.toml": (168, 3),
     "formats/appends.toml": (64, 3),
     "formats/compaction_beside_stream.toml": (80, 3),
