@@ -167,7 +167,9 @@ def test_a_question_is_a_configuration_that_opens_with_the_command_to_ask_it(nam
 # ---- the first documents' own studies ask what the documents ask ---------------------------------------------------
 
 RATE = "source.stream.arrivals.per_s"
-ORIGINAL = [name for name in SIZES if name.startswith("original/")]
+ORIGINAL = [
+    name for name in SIZES if name.startswith("original/") and name != "original/exp_5.toml"
+]  # which came later
 # The experiment plan's table, lines 27 to 41: tables, whether G = T, p, conflicting manifests, pauses, seeds.
 GAPS_MS = {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}
 EXP_3 = ("exponential", 3, 1, 10)
