@@ -57,11 +57,20 @@ def declared_source_keys() -> tuple[Declared, ...]:
     return tuple(_walk(SourceKeys, "", ()))
 
 
+_CLAUSES: Final[dict[str, Clause]] = {}
+
+
+def _shared(clause: Any) -> Clause:
+    """Return one object for equal clauses, so that each is asked once."""
+    return _CLAUSES.setdefault(repr(clause), clause)
+
+
 def _walk(table: type[Table], prefix: str, inherited: tuple[Clause, ...]) -> Iterator[Declared]:
     for name, field in table.model_fields.items():
         key = f"{prefix}{key_of(name, field)}"
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        clauses: tuple[Clause, ...] = (*inherited, *extra.get("only", ()))  # type: ignore[misc]
+        own = (_shared(clause) for clause in extra.get("only", ()))  # type: ignore[union-attr]
+        clauses: tuple[Clause, ...] = (*inherited, *own)
         implied = (extra["implied"],) if "implied" in extra else ()
         if clauses or implied:
             yield Declared(key, clauses, implied)
@@ -86,10 +95,10 @@ def _idle(
     declared: tuple[Declared, ...], config: SimulationConfig, source: SourceConfig | None, named: frozenset[str]
 ) -> dict[str, Idle]:
     idle: dict[str, Idle] = {}
-    off: list[str] = []
+    off: tuple[str, ...] = ()
     verdicts: dict[int, bool] = {}  # by the identity of a clause, which many keys share
     for each in declared:
-        if any(each.key.startswith(table) for table in off):
+        if each.key.startswith(off):
             continue
         for clause in each.clauses:
             is_met = verdicts.get(id(clause))
@@ -97,7 +106,7 @@ def _idle(
                 is_met = verdicts[id(clause)] = _is_met(clause, config, source, named)
             if not is_met:
                 idle[each.key] = Idle(clause)
-                off.append(f"{each.key}.")
+                off = (*off, f"{each.key}.")
                 break
     return idle
 
