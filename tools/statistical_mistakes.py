@@ -382,11 +382,11 @@ STATISTICS: Final = (
         ADVISE,
     ),
     (
-        "the lightest caveat comes first",
-        _ANSWERS + "caveats.py",
-        "key=lambda caveat: -caveat.weight",
-        "key=lambda caveat: caveat.weight",
-        "tests/answers/test_caveats.py",
+        "the lightest warning comes first",
+        _ANSWERS + "warnings.py",
+        "key=lambda each: -each.weight",
+        "key=lambda each: each.weight",
+        "tests/answers/test_warnings.py",
     ),
     (
         "limit believes its first sixteen runs",

@@ -12,7 +12,7 @@ def test_every_picture_of_the_live_page_is_drawn_by_the_tool_and_shown_in_its_gu
 
 def test_a_picture_that_there_is_not_is_refused_with_those_there_are(capsys):
     assert 2 == main(["moon"])
-    assert "No picture is called moon. Choose from: answer, curve, watch.\n" == capsys.readouterr().err
+    assert "No picture is called moon. Choose from: answer, curve.\n" == capsys.readouterr().err
 
 
 def test_without_a_browser_one_sentence_says_what_to_install(capsys, monkeypatch):
