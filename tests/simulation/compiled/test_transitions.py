@@ -73,7 +73,7 @@ def codes_named(function: Any, seen: set[CodeType]) -> set[int]:
 # another one; a catalog with a log has no server with workers; an attempt that is given up is no success; a base read
 # after the build does what a refresh does, and goes on elsewhere; what follows when a lock is given back is only kept.
 _SENDING = (
-    *(moments.MOMENT_RECALL, moments.MOMENT_START_READ),
+    moments.MOMENT_START_READ,
     *(moments.STEP_START, moments.STEP_BEGIN, moments.STEP_LIST_APPEND, moments.STEP_SWAP, moments.STEP_LAST_LOOK),
     *(moments.STEP_COMMIT, moments.STEP_COMPACT, moments.STEP_COMMITTED),
 )

@@ -73,7 +73,7 @@ DECIDED: Final = (STEP_COMMITTED, STEP_REFUSED, STEP_CHECK_STATUS, *ENDS)  # a c
 
 TRANSITIONS: Final[dict[int, Transition]] = {
     # --- moments: others see them, each is an event ---------------------------------------------------------------
-    MOMENT_RECALL: Transition(events.recalled, (MOMENT_QUEUE, STEP_BEGIN, STEP_START, *LOOKS, *ENDS)),
+    MOMENT_RECALL: Transition(events.recalled, (MOMENT_QUEUE, STEP_BEGIN, STEP_START)),
     MOMENT_READ_ARRIVES: Transition(
         server.read_arrives,
         (
