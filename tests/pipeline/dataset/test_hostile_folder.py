@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.pipeline.dataset.test_check import swept
 from tests.pipeline.swept import change_rows
@@ -16,8 +17,10 @@ from typer.testing import CliRunner
 from endive.cli.main import app
 from endive.errors import OutputError
 from endive.pipeline.analysis.analysis_folder import refuse_foreign
+from endive.pipeline.analysis.open_dataset import open_dataset
 from endive.pipeline.dataset.check import ANALYSIS, INDEX, check_dataset
 from endive.pipeline.dataset.files import place_of
+from endive.pipeline.dataset.runs_table import IDENTITY, MEASURED, OBJECT, append_rows, run_objects
 from endive.pipeline.dataset.seal import is_page_whole, seal_document, seal_page
 from endive.pipeline.dataset.sweep_dataset import MANIFEST, STUDIES, read_dataset
 from endive.report.reading import open_analysis
@@ -206,3 +209,19 @@ def test_an_object_outside_the_folder_of_its_study_is_not_read(folder: Path, tmp
 
     assert any("secret.parquet is missing" in text for text in damages(folder))
     assert not any(text.startswith(str(outside)) for text in damages(folder))
+
+
+def test_a_table_of_runs_without_one_of_its_columns_is_one_line_though_its_digest_fits(folder: Path) -> None:
+    place = place_of(folder)
+    (study,) = read_dataset(place).studies
+    (whole,) = run_objects(place, study)
+    rows = pq.ParquetFile(folder / "runs" / f"study={study}" / whole.name).read()
+
+    for column in (field.name for field in (*IDENTITY, *MEASURED, *OBJECT)):
+        for each in run_objects(place, study):
+            each.unlink()
+        append_rows(place, study, rows.drop_columns([column]))
+
+        read = check_dataset if column in {field.name for field in OBJECT} else open_dataset
+        with pytest.raises(OutputError, match=f"has no column {column}, so it is no table of runs"):
+            read(folder)

@@ -109,9 +109,12 @@ def read_state_rows(root: Place, study: str) -> pa.Table:
             continue
         try:
             with place.parquet(page_checksum_verification=True) as file:
-                tables.append(file.read(list(_COLUMNS)))
+                rows = file.read(list(_COLUMNS))
         except (OSError, pa.ArrowException, ValueError):
             continue
+        if missing := [name for name in _COLUMNS if name not in rows.column_names]:
+            raise OutputError(f"{place} has no column {missing[0]}, so it is no table of runs. Remove it.")
+        tables.append(rows)
     schema = pa.schema([("run_id", pa.string()), ("status", pa.string()), ("file", pa.string())])
     schema = schema.append(pa.field("bytes", pa.int64())).append(pa.field("digest", pa.string()))
     return one_row_per_run(join_tables(tables)) if tables else schema.empty_table()

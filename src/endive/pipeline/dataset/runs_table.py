@@ -62,6 +62,7 @@ RESULT_SCHEMA: Final = pa.schema(
 _PLAN: Final = (pa.field("point", pa.int32()), pa.field("seed", pa.int64()))
 _CONFIG: Final = pa.field("config", pa.string())
 _TYPES: Final[Mapping[str, Any]] = {field.name: field.type for field in (*RESULT_SCHEMA, *_PLAN, _CONFIG)}
+_PLAIN: Final = tuple(field.name for field in (*IDENTITY, *_PLAN, *MEASURED))
 _STATE: Final = ("run_id", "status", "error", "txns", "file", "bytes")
 
 
@@ -118,7 +119,8 @@ def read_rows(root: Place, study: str, columns: Iterable[str] | None = None, *, 
             raise damage(place)
         with refuse_damaged(place), place.parquet(page_checksum_verification=True) as file:
             wanted = plain_columns(file.schema_arrow) if columns is None else list(columns)
-            missing = [name for name in ("run_id", "status", *wanted) if name not in file.schema_arrow.names]
+            needed = _PLAIN if columns is None else wanted
+            missing = [name for name in ("run_id", "status", *needed) if name not in file.schema_arrow.names]
             if missing:
                 raise OutputError(f"{place} has no column {missing[0]}, so it is no table of runs. Remove it.")
             _check_types(place, file.schema_arrow)
