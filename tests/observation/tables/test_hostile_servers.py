@@ -126,6 +126,15 @@ def test_a_server_may_say_how_its_paths_are_formed_and_repeat_the_users_own_addr
     assert "made.up" not in properties
 
 
+@pytest.mark.parametrize("section", ["defaults", "overrides"])
+def test_what_no_list_names_is_not_taken_from_a_server(section):
+    """A key that nobody has forbidden either, such as one of a later release of the client."""
+    with serving(answers={"/v1/config": config_with({"made.up": "x", "s3.role-arn": "y"}, section)}) as (address, _):
+        opened = catalog_at(address)
+
+    assert {"made.up", "s3.role-arn"}.isdisjoint(opened.catalog.properties)
+
+
 @pytest.mark.parametrize("key", ["s3.region", "adls.account-name"])
 def test_a_name_that_becomes_part_of_a_host_is_a_name(key):
     with serving(answers={"/v1/config": config_with({key: "x.elsewhere.example/"})}) as (address, _):
